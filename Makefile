@@ -1,0 +1,45 @@
+# `make demo` and `make test` need git, make and python3 (3.11 or later) only; both set up .venv on their own.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all lint bench clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "whyroute needs Python 3.11 or later; $(PYTHON) is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "python3 has no venv module here (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --editable '.[dev]'
+	@touch $@
+
+setup: $(STAMP) ## make .venv and install the project with its development tools
+
+demo: $(STAMP) ## route on the real catalog: one capability that has an answer and one that has none
+	@$(BIN)/whyroute route --request rules/requests/summarise.json
+	@echo
+	@$(BIN)/whyroute explain --request rules/requests/impossible.json
+
+lint: $(STAMP) ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint ## everything but the slow tests: under ten minutes
+	$(BIN)/pytest -m 'not slow'
+
+test-all: lint ## everything
+	$(BIN)/pytest
+
+bench: $(STAMP) ## route and failed answers, engines side by side
+	$(BIN)/python -m benchmarks
+
+clean: ## remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache mutants
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,403 @@
+"""Exceptions. Every one carries its data as attributes and says what would be right."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .issues import Issue, shown
+from .numbers import Number, ecmascript
+
+if TYPE_CHECKING:
+    from .explain import Explanation
+
+__all__ = [
+    "AdapterConfigError",
+    "BudgetExceededError",
+    "BudgetLimit",
+    "CapabilityUnsatisfiableError",
+    "DuplicateAdapterError",
+    "DuplicateProviderError",
+    "InvalidCapabilityError",
+    "InvalidInputError",
+    "InvalidPolicyError",
+    "InvalidProviderError",
+    "InvalidRequestError",
+    "MissingExtraError",
+    "NotInvocableError",
+    "Reason",
+    "Rejection",
+    "RejectionReason",
+    "WhyrouteError",
+]
+
+
+class WhyrouteError(Exception):
+    """Base of every error that whyroute raises on purpose.
+
+    Attributes:
+        code: Stable machine-readable name of the kind of error.
+    """
+
+    code: ClassVar[str] = "error"
+
+    @property
+    def message(self) -> str:
+        """The sentence a person reads."""
+        return str(self.args[0]) if self.args else self.code
+
+    def __str__(self) -> str:
+        return self.message
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as it goes over the wire."""
+        return {"code": self.code, "message": self.message}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+
+class InvalidInputError(WhyrouteError):
+    """An input is broken; `issues` lists all its problems at once.
+
+    Attributes:
+        issues: Every problem found, as (JSON pointer, message), in the order of the input.
+    """
+
+    code = "invalid-request"
+    subject: ClassVar[str] = "the input"
+
+    def __init__(self, issues: Iterable[Issue]) -> None:
+        self.issues: tuple[Issue, ...] = tuple(issues)
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        if not self.issues:
+            return f"{self.subject} is invalid"
+        more = len(self.issues) - 1
+        tail = f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else ""
+        return f"{self.subject} is invalid: {self.issues[0]}{tail}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.issues,)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "issues": [{"path": i.path, "message": i.message} for i in self.issues]}
+
+
+class InvalidRequestError(InvalidInputError):
+    """A wire request is not JSON, has unknown keys or values of a wrong type."""
+
+    code = "invalid-request"
+    subject = "the request"
+
+
+class InvalidCapabilityError(InvalidInputError):
+    """A declaration breaks the capability schema."""
+
+    code = "invalid-capability"
+    subject = "the declaration"
+
+
+class InvalidPolicyError(InvalidInputError):
+    """A tenant policy is broken."""
+
+    code = "invalid-policy"
+    subject = "the policy"
+
+
+class InvalidProviderError(InvalidInputError):
+    """A provider can't be registered or routed to.
+
+    Attributes:
+        reason: The first rule of the contract that it breaks, such as `empty-id` or `invalid-cost`.
+        provider_id: The provider's id, when it has a usable one.
+        issues: Every problem found.
+    """
+
+    code = "invalid-provider"
+    subject = "the provider"
+
+    def __init__(self, reason: str, issues: Iterable[Issue], provider_id: str | None = None) -> None:
+        self.reason = reason
+        self.provider_id = provider_id
+        super().__init__(issues)
+
+    def _sentence(self) -> str:
+        sentence = super()._sentence()
+        if self.provider_id is None:
+            return sentence
+        return sentence.replace(self.subject, f"provider {shown(self.provider_id)}", 1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.issues, self.provider_id)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "reason": self.reason}
+
+
+class DuplicateProviderError(WhyrouteError):
+    """A provider id is already taken, under the same tenant or in the same request.
+
+    Attributes:
+        provider_id: The id that stands twice.
+        tenant_id: The tenant it is registered for; None when the duplicate is within one list of providers.
+        issues: Where the second one stands, when the input has places.
+    """
+
+    code = "duplicate-provider"
+
+    def __init__(self, provider_id: str, tenant_id: str | None = None, issues: Iterable[Issue] = ()) -> None:
+        self.provider_id = provider_id
+        self.tenant_id = tenant_id
+        self.issues: tuple[Issue, ...] = tuple(issues)
+        where = "twice in one list" if tenant_id is None else f"already registered for tenant {shown(tenant_id)}"
+        super().__init__(f"provider {shown(provider_id)} is {where}; ids must be unique")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.provider_id, self.tenant_id, self.issues)
+
+    def to_dict(self) -> dict[str, Any]:
+        found: dict[str, Any] = {**super().to_dict(), "providerId": self.provider_id}
+        if self.issues:
+            found["issues"] = [{"path": i.path, "message": i.message} for i in self.issues]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionReason:
+    """Why a constraint rejects a candidate.
+
+    Attributes:
+        code: The contract's name of the reason, such as `missing-feature`.
+        message: A sentence about this value; not part of the contract.
+        details: The contract's fields of that code, named as on the wire.
+    """
+
+    code: str
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reason as it goes over the wire."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            **{key: list(value) if isinstance(value, tuple) else value for key, value in self.details.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A candidate (or a provider that could not be set up) and why a requirement rejects it.
+
+    Attributes:
+        id: `<providerId>/<modelName>`; under `provider set up` the provider id alone.
+        reason: Why.
+    """
+
+    id: str
+    reason: RejectionReason
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rejection as it goes over the wire."""
+        return {"id": self.id, "reason": self.reason.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one requirement did to the candidates, in a failed answer.
+
+    Attributes:
+        requirement: The constraint's label.
+        satisfying_providers: Ids of the candidates that meet it, in input order.
+        rejecting_providers: Those that don't, each with why, in input order.
+    """
+
+    requirement: str
+    satisfying_providers: tuple[str, ...]
+    rejecting_providers: tuple[Rejection, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reason as it goes over the wire."""
+        return {
+            "requirement": self.requirement,
+            "satisfyingProviders": list(self.satisfying_providers),
+            "rejectingProviders": [rejection.to_dict() for rejection in self.rejecting_providers],
+        }
+
+
+class CapabilityUnsatisfiableError(WhyrouteError):
+    """No candidate satisfies the capability under the policy.
+
+    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read.
+
+    Attributes:
+        tenant_id: The policy's tenant; None when no policy was given.
+    """
+
+    code = "capability-unsatisfiable"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        tenant_id: str | None = None,
+        reasons: Callable[[], tuple[Reason, ...]],
+        explanation: "Callable[[], Explanation]",
+    ) -> None:
+        super().__init__(message)
+        self.tenant_id = tenant_id
+        self._make_reasons = reasons
+        self._make_explanation = explanation
+        self._reasons: tuple[Reason, ...] | None = None
+        self._explanation: Explanation | None = None
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """For each constraint that rejected a candidate, in constraint order, whom it admitted and rejected."""
+        if self._reasons is None:
+            self._reasons = self._make_reasons()
+        return self._reasons
+
+    @property
+    def explanation(self) -> "Explanation":
+        """Every constraint with its counts, and every candidate with all its failures."""
+        if self._explanation is None:
+            self._explanation = self._make_explanation()
+        return self._explanation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.message, self.tenant_id, self.reasons, self.explanation)
+
+    def to_dict(self) -> dict[str, Any]:
+        found = super().to_dict()
+        if self.tenant_id is not None:
+            found["tenantId"] = self.tenant_id
+        found["reasons"] = [reason.to_dict() for reason in self.reasons]
+        return found
+
+
+def _unpickled(
+    message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: "Explanation"
+) -> CapabilityUnsatisfiableError:
+    return CapabilityUnsatisfiableError(
+        message, tenant_id=tenant_id, reasons=lambda: reasons, explanation=lambda: explanation
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetLimit:
+    """A limit of a declaration's budget.
+
+    Attributes:
+        kind: `cost` (USD), `tokens` or `duration` (milliseconds).
+        value: The limit.
+    """
+
+    kind: str
+    value: Number
+
+
+class BudgetExceededError(WhyrouteError):
+    """A call went over a limit of the declared budget. The router itself enforces none.
+
+    Attributes:
+        limit: The limit that was exceeded.
+        actual: What the call used, in the limit's unit.
+    """
+
+    code = "budget-exceeded"
+
+    def __init__(self, limit: BudgetLimit, actual: Number) -> None:
+        self.limit = limit
+        self.actual = actual
+        unit = {"cost": " USD", "tokens": " tokens", "duration": " ms"}.get(limit.kind, "")
+        super().__init__(
+            f"the {limit.kind} budget is {ecmascript(limit.value)}{unit}, the call used {ecmascript(actual)}{unit}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.limit, self.actual)
+
+    def to_dict(self) -> dict[str, Any]:
+        limit = {"kind": self.limit.kind, "value": self.limit.value}
+        return {**super().to_dict(), "limit": limit, "actual": self.actual}
+
+
+class DuplicateAdapterError(WhyrouteError):
+    """An adapter id is registered twice.
+
+    Attributes:
+        adapter_id: The id.
+    """
+
+    code = "duplicate-adapter"
+
+    def __init__(self, adapter_id: str) -> None:
+        self.adapter_id = adapter_id
+        super().__init__(f"adapter {shown(adapter_id)} is already registered; each id is registered once, at start-up")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.adapter_id,)
+
+
+class AdapterConfigError(WhyrouteError):
+    """An adapter refuses a provider's registration.
+
+    Attributes:
+        adapter_id: The adapter.
+        provider_id: The provider.
+        path: JSON pointer into the registration, such as `/adapter_config/<key>` or `/secret_ref`.
+        problem: What is wrong with that setting and what it takes.
+    """
+
+    code = "adapter-config"
+
+    def __init__(self, adapter_id: str, provider_id: str, path: str, problem: str) -> None:
+        self.adapter_id = adapter_id
+        self.provider_id = provider_id
+        self.path = path
+        self.problem = problem
+        super().__init__(f'{adapter_id}: provider "{provider_id}": {problem}')
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.adapter_id, self.provider_id, self.path, self.problem)
+
+
+class NotInvocableError(WhyrouteError):
+    """A provider that is known by its metadata alone was invoked.
+
+    Attributes:
+        provider_id: The provider.
+    """
+
+    code = "not-invocable"
+
+    def __init__(self, provider_id: str) -> None:
+        self.provider_id = provider_id
+        super().__init__(
+            f"provider {shown(provider_id)} is known by its metadata alone; register one with an `invoke` to call it"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.provider_id,)
+
+
+class MissingExtraError(WhyrouteError):
+    """A feature needs an optional dependency that is not installed.
+
+    Attributes:
+        extra: The extra of the `whyroute` package that brings it.
+    """
+
+    code = "missing-extra"
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        self.extra = extra
+        self.purpose = purpose
+        super().__init__(f"{purpose} needs the extra `{extra}`: pip install 'whyroute[{extra}]'")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.extra, self.purpose)

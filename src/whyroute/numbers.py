@@ -1,0 +1,69 @@
+"""Numbers as the wire means them: doubles that stand for their shortest decimal."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+__all__ = ["Number", "as_double", "ecmascript", "exact", "wire_number"]
+
+Number = int | float
+
+_EXACT_INTEGERS = 2**53
+
+
+def as_double(value: Number) -> Number:
+    """Read `value` as the double it is on the wire: integral ones as int where that is exact.
+
+    Returns:
+        An int when the double is an integer of at most 2**53, else a float; an integer too large for a double
+        becomes an infinity.
+    """
+    if isinstance(value, int):
+        if -_EXACT_INTEGERS <= value <= _EXACT_INTEGERS:
+            return value
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    return int(value) if value.is_integer() and -_EXACT_INTEGERS <= value <= _EXACT_INTEGERS else value
+
+
+def exact(value: Number) -> Fraction:
+    """The decimal that a finite double is written as, exactly: 0.1 is 1/10."""
+    return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(value)))
+
+
+def wire_number(value: Fraction) -> Number:
+    """An exact sum as a JSON number: an int where it is one and short, else the nearest double."""
+    if value.denominator == 1 and abs(value.numerator) < 10**21:
+        return value.numerator
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
+
+
+def ecmascript(value: Number) -> str:
+    """Print a finite number as ECMAScript's Number::toString does (ECMA-262, 6.1.6.1.20)."""
+    value = as_double(value)
+    if isinstance(value, int):
+        return str(value)
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    if not isinstance(exponent, int):
+        return {"n": "NaN", "N": "NaN", "F": "-Infinity" if sign else "Infinity"}[exponent]
+    text = "".join(map(str, digits))
+    stripped = text.rstrip("0") or "0"
+    exponent += len(text) - len(stripped)
+    text = stripped
+    count = len(text)
+    point = count + exponent  # the value is 0.text * 10**point
+    if count <= point <= 21:
+        body = text + "0" * (point - count)
+    elif 0 < point <= 21:
+        body = f"{text[:point]}.{text[point:]}"
+    elif -6 < point <= 0:
+        body = "0." + "0" * -point + text
+    else:
+        power = f"e{'+' if point > 0 else '-'}{abs(point - 1)}"
+        body = (text[0] + "." + text[1:] if count > 1 else text) + power
+    return ("-" if sign else "") + body
