@@ -1,0 +1,185 @@
+"""Capability declarations: a kind, needs, preferences and a budget."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from .features import DEFAULT_KIND
+from .fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
+
+__all__ = [
+    "Budget",
+    "Capability",
+    "ContextWindowBound",
+    "ContextWindowNeed",
+    "CostBound",
+    "CostNeed",
+    "FeatureNeed",
+    "LatencyBound",
+    "LatencyNeed",
+    "ModelsNeed",
+    "NameLists",
+    "Need",
+    "Preference",
+    "ProvidersNeed",
+    "RegionNeed",
+]
+
+ComparisonOp = Literal[">=", ">", "=", "<=", "<"]
+UpperBoundOp = Literal["<=", "<"]
+Feature = Literal[
+    "structured-output",
+    "vision",
+    "audio-input",
+    "audio-output",
+    "tool-use",
+    "parallel-tool-use",
+    "thinking",
+    "long-context",
+    "code-execution",
+    "web-search",
+    "file-search",
+    "streaming",
+    "batch",
+]
+
+
+class FeatureNeed(WireModel):
+    """The model must have a feature."""
+
+    feature: Feature
+
+
+class ContextWindowBound(WireModel):
+    """A bound on the context window, in tokens."""
+
+    op: ComparisonOp
+    value: PositiveInteger
+
+
+class ContextWindowNeed(WireModel):
+    """The model's context window must meet a bound."""
+
+    context_window: ContextWindowBound
+
+
+class CostBound(WireModel):
+    """A bound on the prompt price, in USD per 1,000 tokens."""
+
+    op: ComparisonOp
+    usd: Amount
+
+
+class CostNeed(WireModel):
+    """The model's prompt price per 1,000 tokens must meet a bound."""
+
+    cost_per_call: CostBound
+
+
+class RegionNeed(WireModel):
+    """The provider must be in a region."""
+
+    region: str
+
+
+class LatencyBound(WireModel):
+    """An upper bound on the 95th percentile latency, in milliseconds."""
+
+    op: UpperBoundOp
+    value: Count
+
+
+class LatencyNeed(WireModel):
+    """The model's 95th percentile latency must be known and meet a bound."""
+
+    p95_latency_ms: LatencyBound = Field(alias="p95LatencyMs")
+
+
+class NameLists(WireModel):
+    """Names that are allowed and names that are denied.
+
+    An allow list that is present restricts even when it is empty. Deny is checked before allow.
+    """
+
+    allow: OrAbsent[Names] = None
+    deny: OrAbsent[Names] = None
+
+
+class ProvidersNeed(WireModel):
+    """The provider's id must pass the lists."""
+
+    providers: NameLists
+
+
+class ModelsNeed(WireModel):
+    """The model's name must pass the lists."""
+
+    models: NameLists
+
+
+NEED_KEYS = {
+    "feature": FeatureNeed,
+    "contextWindow": ContextWindowNeed,
+    "costPerCall": CostNeed,
+    "region": RegionNeed,
+    "p95LatencyMs": LatencyNeed,
+    "providers": ProvidersNeed,
+    "models": ModelsNeed,
+}
+"""The wire key of each need, and its type."""
+
+_PYTHON_KEYS = {"context_window": "contextWindow", "cost_per_call": "costPerCall", "p95_latency_ms": "p95LatencyMs"}
+
+
+def _need_tag(value: Any) -> str | None:
+    if isinstance(value, dict):
+        for key in value:
+            tag = _PYTHON_KEYS.get(key, key)
+            if tag in NEED_KEYS:
+                return str(tag)
+        return None
+    return next((tag for tag, kind in NEED_KEYS.items() if isinstance(value, kind)), None)
+
+
+Need = Annotated[
+    Annotated[FeatureNeed, Tag("feature")]
+    | Annotated[ContextWindowNeed, Tag("contextWindow")]
+    | Annotated[CostNeed, Tag("costPerCall")]
+    | Annotated[RegionNeed, Tag("region")]
+    | Annotated[LatencyNeed, Tag("p95LatencyMs")]
+    | Annotated[ProvidersNeed, Tag("providers")]
+    | Annotated[ModelsNeed, Tag("models")],
+    Discriminator(_need_tag),
+]
+"""One hard requirement: exactly one of the seven shapes."""
+
+
+class Preference(WireModel):
+    """A weighted wish: candidates whose features or provider attributes include `feature` gain `weight`."""
+
+    feature: str
+    weight: Number
+
+
+class Budget(WireModel):
+    """What one call may use. Carried with the declaration; the router enforces none of it."""
+
+    max_cost_usd: OrAbsent[Amount] = None
+    max_tokens: OrAbsent[Count] = None
+    max_duration_ms: OrAbsent[Count] = None
+
+
+class Capability(WireModel):
+    """What a caller needs from a model, and what it would like.
+
+    The router takes an empty `needs`; `define_capability` does not.
+    """
+
+    kind: Annotated[str, Field(min_length=1)] = DEFAULT_KIND
+    needs: tuple[Need, ...]
+    prefer: tuple[Preference, ...] = ()
+    budget: OrAbsent[Budget] = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The declaration as it goes over the wire."""
+        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")

@@ -1,0 +1,93 @@
+"""Field types of the wire models: numbers that are read as doubles, and the base class."""
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from .numbers import Number as PlainNumber
+from .numbers import as_double
+
+__all__ = ["Amount", "Count", "Names", "Number", "OrAbsent", "PositiveInteger", "WireModel"]
+
+T = TypeVar("T")
+
+
+class WireModel(BaseModel):
+    """Frozen; camelCase on the wire, snake_case in Python; unknown keys are errors."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+    )
+
+
+def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[Any], PlainNumber]:
+    def read(value: Any) -> PlainNumber:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(expected)
+        number = as_double(value)
+        if not math.isfinite(number):
+            raise ValueError(f"{expected}, and finite")
+        if (integer and isinstance(number, float) and not number.is_integer()) or (
+            at_least is not None and number < at_least
+        ):
+            raise ValueError(expected)
+        return number
+
+    return read
+
+
+def _schema(kind: str, minimum: int | None) -> WithJsonSchema:
+    return WithJsonSchema({"type": kind} if minimum is None else {"type": kind, "minimum": minimum})
+
+
+# An integral double is an integer on the wire, 200000.0 too; a boolean is not a number.
+Number = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=False, at_least=None, expected="a number is expected")),
+    _schema("number", None),
+]
+"""A finite number."""
+
+Amount = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=False, at_least=0, expected="a number of at least 0 is expected")),
+    _schema("number", 0),
+]
+"""A finite number of at least 0."""
+
+Count = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=True, at_least=0, expected="an integer of at least 0 is expected")),
+    _schema("integer", 0),
+]
+"""An integer of at least 0."""
+
+PositiveInteger = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=True, at_least=1, expected="an integer of at least 1 is expected")),
+    _schema("integer", 1),
+]
+"""An integer of at least 1."""
+
+
+def _not_null(value: Any) -> Any:
+    if value is None:
+        raise ValueError("null is no value here; leave the key out")
+    return value
+
+
+OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
+"""A value that may be left out. None says that it is; null on the wire is refused, so that it never means "no limit"."""
+
+
+def _ordered(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise ValueError("a list of strings is expected")
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_ordered)]
+"""A list of names. Their order shows in labels, so a set is refused."""

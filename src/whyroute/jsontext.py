@@ -1,0 +1,147 @@
+"""Strict JSON reading, and the checks that hold for every value that came from outside."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from .issues import Issue, child, shown
+from .numbers import as_double
+
+__all__ = ["JsonTextError", "plain", "read_json"]
+
+MAX_DEPTH = 64
+"""How deep lists and objects may nest; no format of whyroute goes past a quarter of it."""
+
+_MAX_DIGITS = 400  # a double has at most 309 digits before its point: a longer integer is out of range anyway
+
+
+class JsonTextError(ValueError):
+    """A text is not JSON. `message` says what is wrong and where: line and column, both from 1."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def read_json(text: str | bytes, *, line: int = 1) -> Any:
+    """Parse JSON (RFC 8259): no NaN, no Infinity, no key twice in one object, UTF-8.
+
+    Args:
+        text: The JSON text. A byte order mark is refused, as the RFC asks of writers.
+        line: Number of the text's first line, for the message.
+
+    Raises:
+        JsonTextError: The text is empty, not UTF-8 or not JSON.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise JsonTextError(f"not UTF-8: byte {error.start + 1} is 0x{text[error.start]:02x}") from None
+    if text.startswith("\ufeff"):
+        raise JsonTextError(f"line {line}, column 1: a byte order mark; save the text as UTF-8 without one")
+    if not text.strip(" \t\r\n"):
+        raise JsonTextError(f"line {line}: empty; a JSON value is expected")
+    try:
+        return json.loads(
+            text, parse_int=_integer, parse_constant=_no_constant, object_pairs_hook=_object_without_duplicates
+        )
+    except json.JSONDecodeError as error:
+        what = error.msg[:1].lower() + error.msg[1:]
+        raise JsonTextError(f"line {line + error.lineno - 1}, column {error.colno}: not JSON: {what}") from None
+    except RecursionError:
+        raise JsonTextError(f"line {line}: nested too deeply; at most {MAX_DEPTH} levels are read") from None
+    except _NotStrictError as error:
+        raise JsonTextError(f"line {line}: not JSON: {error}") from None
+
+
+class _NotStrictError(ValueError):
+    pass
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else (-math.inf if digits.startswith("-") else math.inf)
+
+
+def _no_constant(name: str) -> Any:
+    raise _NotStrictError(f"{shown(name)} is not a JSON number")
+
+
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _NotStrictError(f"key {shown(key)} stands twice in one object")
+            seen.add(key)
+    return found
+
+
+def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH) -> tuple[Any, list[Issue]]:
+    """A JSON-like value with its numbers read as doubles, and what in it no JSON text could hold.
+
+    Args:
+        value: Dictionaries, lists, tuples, strings, numbers, booleans and None.
+        path: JSON pointer of the value, for the issues.
+        max_depth: How deep it may nest.
+
+    Returns:
+        A copy made of dict, list and scalars, and the issues: numbers that are not finite doubles, text that is not
+        valid Unicode, keys that are not strings, foreign types, nesting that is too deep.
+    """
+    issues: list[Issue] = []
+    return _plain(value, path, max_depth, issues), issues
+
+
+def _plain(value: Any, path: str, depth: int, issues: list[Issue]) -> Any:
+    kind = type(value)
+    if kind is str:
+        if not value.isascii() and not _is_unicode(value):
+            issues.append(Issue(path, "text with half a surrogate pair; it is not valid Unicode"))
+        return value
+    if value is None or kind is bool:
+        return value
+    if isinstance(value, int | float):
+        number = as_double(value if isinstance(value, int) else float(value))
+        if not math.isfinite(number):
+            issues.append(Issue(path, f"{_not_finite(value)}; a finite number is expected"))
+        return number
+    if depth <= 0 and isinstance(value, Mapping | list | tuple):
+        issues.append(Issue(path, "nested too deeply"))
+        return None
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, path, depth, issues)
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{path}/{index}", depth - 1, issues) for index, item in enumerate(value)]
+    if isinstance(value, str):
+        return _plain(str(value), path, depth, issues)
+    issues.append(Issue(path, f"a Python {shown(kind.__name__)} has no JSON form"))
+    return None
+
+
+def _plain_mapping(value: Mapping[Any, Any], path: str, depth: int, issues: list[Issue]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            issues.append(Issue(path, f"key {shown(key)} is not a string"))
+        elif not key.isascii() and not _is_unicode(key):
+            issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
+        else:
+            found[key] = _plain(item, child(path, key), depth - 1, issues)
+    return found
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _not_finite(value: int | float) -> str:
+    if isinstance(value, float) and math.isnan(value):
+        return "`NaN` is not a number"
+    return "the number is infinite" if isinstance(value, float) else "the integer is too large for a double"

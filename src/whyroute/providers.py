@@ -1,0 +1,386 @@
+"""What a provider says of itself, the rules that metadata must meet, and the shapes of a model call."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, StrictBool, model_validator
+
+from .calls import ModelCallInput, ModelCallResult
+from .errors import InvalidProviderError, NotInvocableError
+from .features import DEFAULT_KIND
+from .fields import Amount, PositiveInteger, WireModel
+from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .jsontext import plain
+
+__all__ = [
+    "DeclaredProvider",
+    "ModelCost",
+    "ModelInfo",
+    "ModelProvider",
+    "ModelThinking",
+    "ProviderMetadata",
+    "SetupFailure",
+    "check_provider",
+    "metadata_problems",
+]
+
+
+class _Open(WireModel):
+    """Keys that adapters add are kept."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
+
+
+class ModelCost(_Open):
+    """What a model charges, in USD per 1,000 tokens."""
+
+    prompt_usd_per_1k_tokens: Amount = Field(alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens")
+    completion_usd_per_1k_tokens: Amount = Field(
+        alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
+    )
+
+
+class ModelThinking(_Open):
+    """How a model thinks before it answers."""
+
+    mode: str = Field(description="`adaptive`: on unless turned down; `always`: it can only be lowered")
+    lowest: str = Field(description="the vendor's own setting for the least thinking")
+
+
+class ModelInfo(_Open):
+    """One model of a provider."""
+
+    name: str = Field(description="the vendor's name of the model, unique within its provider")
+    context_window: PositiveInteger = Field(description="tokens that prompt and answer may take together; a positive integer")
+    features: tuple[str, ...] = Field(description="the features it has")
+    cost: ModelCost
+    p95_latency_ms: Amount | None = Field(
+        default=None, alias="p95LatencyMs", description="95th percentile latency in milliseconds; absent: unknown"
+    )
+    max_output_tokens: PositiveInteger | None = Field(
+        default=None, description="default cap on a call's output tokens; a positive integer"
+    )
+    sampling: StrictBool | None = Field(default=None, description="false: it takes no temperature; absent: it does")
+    thinking: ModelThinking | None = Field(default=None, description="absent: it doesn't, or nothing is known")
+    description: str | None = None
+
+
+class ProviderMetadata(_Open):
+    """What a provider reports about itself, so that it can be routed to without being called.
+
+    Raises:
+        InvalidProviderError: A rule of the contract is broken; `reason` is the first one, `issues` are all.
+    """
+
+    id: str = Field(description="unique within the tenant")
+    region: str = Field(description="where the connection goes; `unspecified` when it is not bound to a region")
+    models: tuple[ModelInfo, ...] = Field(description="at least one; names are unique")
+    default_model: str | None = Field(default=None, description="comes before the other models where ranks tie")
+    attributes: tuple[str, ...] = Field(default=(), description="what preferences may name beside features")
+    description: str | None = None
+    capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
+    fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="bookkeeping of whoever manages the provider")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _meets_the_rules(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(value, cls):
+            return value
+        problems, cleaned = metadata_problems(value)
+        if problems:
+            provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
+            raise InvalidProviderError(
+                problems[0][0],
+                [issue for _, issue in problems],
+                provider_id if isinstance(provider_id, str) and provider_id else None,
+            )
+        return handler(cleaned)
+
+
+class SetupFailure(WireModel):
+    """A registered provider that its registry could not set up; it is never a candidate."""
+
+    provider_id: str
+    message: str = Field(description="why, in a sentence for whoever made the call; no secrets")
+
+
+@runtime_checkable
+class ModelProvider(Protocol):
+    """A provider: metadata to route by, and a call."""
+
+    @property
+    def metadata(self) -> ProviderMetadata:
+        """What it says of itself; read once, when it is registered or listed."""
+        ...
+
+    async def invoke(self, call: ModelCallInput, /) -> ModelCallResult:
+        """Call the model. Cancel it as any asyncio task."""
+        ...
+
+
+class DeclaredProvider:
+    """A provider known by its metadata alone: it can be routed to, not called."""
+
+    __slots__ = ("metadata",)
+
+    def __init__(self, metadata: ProviderMetadata) -> None:
+        self.metadata = metadata
+
+    async def invoke(self, call: ModelCallInput, /) -> ModelCallResult:
+        """Always raises NotInvocableError."""
+        raise NotInvocableError(self.metadata.id)
+
+    def __repr__(self) -> str:
+        return f"DeclaredProvider({self.metadata.id!r})"
+
+
+LABELS_MAX_KEYS = 32
+LABEL_VALUE_MAX_LENGTH = 256
+_LABEL_KEY = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?", re.ASCII)
+
+Problem = tuple[str, Issue]
+"""A broken rule: the contract's reason, and the issue."""
+
+
+def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
+    """The provider's metadata, when it meets every rule and the provider can be called.
+
+    Args:
+        provider: Anything with `metadata` (a ProviderMetadata or its wire form) and an async `invoke`.
+        path: JSON pointer of the metadata, for the issues.
+
+    Raises:
+        InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
+    """
+    metadata = getattr(provider, "metadata", None)
+    if isinstance(metadata, ProviderMetadata):
+        problems, cleaned = metadata_problems(metadata.model_dump(by_alias=True, exclude_none=True, warnings=False), path)
+    else:
+        problems, cleaned = metadata_problems(metadata, path)
+    if not callable(getattr(provider, "invoke", None)):
+        problems.append(("invalid-invoke", Issue("/invoke", "a provider has an async `invoke` to call its models")))
+    if problems:
+        provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
+        known = provider_id if isinstance(provider_id, str) and provider_id else None
+        raise InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
+    return metadata if isinstance(metadata, ProviderMetadata) else ProviderMetadata.model_validate(cleaned)
+
+
+def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
+    """Every rule of the contract that metadata breaks, in the contract's order.
+
+    Args:
+        value: Metadata as on the wire, or with Python's snake_case names.
+        path: JSON pointer of the metadata.
+
+    Returns:
+        The problems, and the metadata in wire form with its numbers read as doubles.
+    """
+    if not isinstance(value, Mapping):
+        return [("empty-id", Issue(path, f"metadata is an object, this is {kind_of(value)}"))], value
+    cleaned, unreadable = plain(_wire_names(value), path)
+    # A number that is no finite double breaks the rule of its own field, and that says it better.
+    foreign = [issue for issue in unreadable if "number" not in issue.message and "integer" not in issue.message]
+    if foreign:
+        return [("invalid-metadata", issue) for issue in foreign], cleaned
+    problems = [*_core_problems(cleaned, path), *_shape_problems(cleaned, path)]
+    return problems, cleaned
+
+
+_PROVIDER_NAMES = {name: field.alias or name for name, field in ProviderMetadata.model_fields.items()}
+_MODEL_NAMES = {name: field.alias or name for name, field in ModelInfo.model_fields.items()}
+_COST_NAMES = {name: field.alias or name for name, field in ModelCost.model_fields.items()}
+
+
+def _wire_names(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    found = _renamed(value, _PROVIDER_NAMES)
+    models = found.get("models")
+    if isinstance(models, list | tuple):
+        found["models"] = [_model_wire_names(model) for model in models]
+    return found
+
+
+def _model_wire_names(model: Any) -> Any:
+    if isinstance(model, BaseModel):
+        return model.model_dump(by_alias=True, exclude_none=True, warnings=False)
+    if not isinstance(model, Mapping):
+        return model
+    found = _renamed(model, _MODEL_NAMES)
+    for key, names in (("cost", _COST_NAMES), ("thinking", {})):
+        inner = found.get(key)
+        if isinstance(inner, BaseModel):
+            found[key] = inner.model_dump(by_alias=True, warnings=False)
+        elif isinstance(inner, Mapping):
+            found[key] = _renamed(inner, names)
+    return found
+
+
+def _renamed(value: Mapping[Any, Any], names: Mapping[str, str]) -> dict[Any, Any]:
+    """With wire names; a snake_case argument that is None is absent, while null on the wire is null."""
+    found: dict[Any, Any] = {}
+    for key, item in value.items():
+        name = names.get(key, key)
+        if item is not None or name == key:
+            found[name] = item
+    return found
+
+
+def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
+    problems: list[Problem] = []
+
+    def add(reason: str, at: str, message: str) -> None:
+        problems.append((reason, Issue(at, message)))
+
+    for key, reason in (("id", "empty-id"), ("region", "empty-region")):
+        if not _filled(meta.get(key)):
+            add(reason, child(path, key), f"{_instead(meta, key)}; `{key}` is a non-empty string")
+    models = meta.get("models")
+    names: list[str] = []
+    if not isinstance(models, list) or not models:
+        add("empty-models", child(path, "models"), f"{_instead(meta, 'models')}; `models` is a list of at least one")
+    else:
+        for index, model in enumerate(models):
+            problems += _model_problems(model, child(path, "models", index), names)
+    default = meta.get("defaultModel")
+    if "defaultModel" in meta and not (isinstance(default, str) and default in names):
+        near = did_you_mean(default, names) if isinstance(default, str) else ""
+        add(
+            "unknown-default-model",
+            child(path, "defaultModel"),
+            f"{shown(default)} is none of the provider's models{near or '; they are ' + quoted(names)}",
+        )
+    problems += [("invalid-labels", issue) for issue in _label_issues(meta, path)]
+    return problems
+
+
+def _model_problems(model: Any, path: str, names: list[str]) -> Iterable[Problem]:
+    if not isinstance(model, dict):
+        yield "empty-model-name", Issue(path, f"a model is an object, this is {kind_of(model)}")
+        return
+    name = model.get("name")
+    if not _filled(name):
+        yield "empty-model-name", Issue(child(path, "name"), f"{_instead(model, 'name')}; a model has a non-empty name")
+    elif name in names:
+        yield "duplicate-model-name", Issue(child(path, "name"), f"{shown(name)} is there twice; names are unique")
+    else:
+        names.append(str(name))
+    if not _positive_integer(model.get("contextWindow")):
+        message = f"{_instead(model, 'contextWindow')}; `contextWindow` is a positive integer, in tokens"
+        yield "invalid-context-window", Issue(child(path, "contextWindow"), message)
+    yield from _cost_problems(model, path)
+    if "p95LatencyMs" in model and not _amount(model["p95LatencyMs"]):
+        message = f"{_instead(model, 'p95LatencyMs')}; `p95LatencyMs` is a number of at least 0, or absent when unknown"
+        yield "invalid-p95-latency", Issue(child(path, "p95LatencyMs"), message)
+    if "maxOutputTokens" in model and not _positive_integer(model["maxOutputTokens"]):
+        message = f"{_instead(model, 'maxOutputTokens')}; `maxOutputTokens` is a positive integer"
+        yield "invalid-max-output-tokens", Issue(child(path, "maxOutputTokens"), message)
+    if "sampling" in model and not isinstance(model["sampling"], bool):
+        message = f"{_instead(model, 'sampling')}; `sampling` is true or false"
+        yield "invalid-sampling", Issue(child(path, "sampling"), message)
+    if "thinking" in model and not _is_thinking(model["thinking"]):
+        message = "`thinking` is {mode: adaptive or always, lowest: a non-empty string}"
+        yield "invalid-thinking", Issue(child(path, "thinking"), message)
+
+
+def _cost_problems(model: dict[str, Any], path: str) -> Iterable[Problem]:
+    cost = model.get("cost")
+    if not isinstance(cost, dict):
+        message = f"{_instead(model, 'cost')}; both prices are needed: an unknown price is not 0"
+        yield "invalid-cost", Issue(child(path, "cost"), message)
+        return
+    for key in ("promptUsdPer1kTokens", "completionUsdPer1kTokens"):
+        if not _amount(cost.get(key)):
+            message = f"{_instead(cost, key)}; `{key}` is a number of at least 0, in USD per 1,000 tokens"
+            yield "invalid-cost", Issue(child(path, "cost", key), message)
+
+
+def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
+    if "labels" not in meta:
+        return
+    labels = meta["labels"]
+    at = child(path, "labels")
+    if not isinstance(labels, dict):
+        yield Issue(at, f"{_instead(meta, 'labels')}; `labels` is an object of strings")
+        return
+    if len(labels) > LABELS_MAX_KEYS:
+        yield Issue(at, f"{len(labels)} labels; at most {LABELS_MAX_KEYS}")
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key):
+            yield Issue(
+                child(at, key),
+                f"{shown(key)} is no label key: 1 to 63 lower-case letters and digits, with `.`, `_`, `-`, `/` inside",
+            )
+        if not isinstance(value, str):
+            yield Issue(child(at, key), f"{shown(value)} is {kind_of(value)}; a label's value is a string")
+        elif len(value) > LABEL_VALUE_MAX_LENGTH:
+            yield Issue(child(at, key), f"{len(value)} characters; at most {LABEL_VALUE_MAX_LENGTH}")
+
+
+def _shape_problems(meta: dict[str, Any], path: str) -> Iterable[Problem]:
+    """What the published rules take for granted: fields that routing reads have their types."""
+    models = meta.get("models")
+    for index, model in enumerate(models if isinstance(models, list) else []):
+        if isinstance(model, dict):
+            at = child(path, "models", index)
+            yield from _list_of_strings(model, "features", at, "invalid-features", required=True)
+            yield from _string(model, "description", at, "invalid-description")
+    yield from _list_of_strings(meta, "attributes", path, "invalid-attributes", required=False)
+    yield from _string(meta, "capabilityKind", path, "invalid-capability-kind")
+    yield from _string(meta, "description", path, "invalid-description")
+    if "fallback" in meta and not isinstance(meta["fallback"], bool):
+        message = f"{_instead(meta, 'fallback')}; `fallback` is true or false"
+        yield "invalid-fallback", Issue(child(path, "fallback"), message)
+
+
+def _list_of_strings(
+    value: dict[str, Any], key: str, path: str, reason: str, *, required: bool
+) -> Iterable[Problem]:
+    if key not in value and not required:
+        return
+    items = value.get(key)
+    if not isinstance(items, list):
+        yield reason, Issue(child(path, key), f"{_instead(value, key)}; `{key}` is a list of strings")
+        return
+    for index, item in enumerate(items):
+        if not isinstance(item, str):
+            yield reason, Issue(child(path, key, index), f"{shown(item)} is {kind_of(item)}; a string is expected")
+
+
+def _string(value: dict[str, Any], key: str, path: str, reason: str) -> Iterable[Problem]:
+    if key in value and not isinstance(value[key], str):
+        yield reason, Issue(child(path, key), f"{_instead(value, key)}; `{key}` is a string")
+
+
+def _instead(value: dict[str, Any], key: str) -> str:
+    if key not in value:
+        return "missing"
+    found = value[key]
+    return "empty" if found in ("", [], {}) and not isinstance(found, int | float) else f"{shown(found)}, {kind_of(found)}"
+
+
+def _filled(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _positive_integer(value: Any) -> bool:
+    # Numbers were read as doubles: a float that is left is fractional, infinite or beyond 2**53.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value > 0 and (isinstance(value, int) or value.is_integer())
+
+
+def _amount(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < float("inf")
+
+
+def _is_thinking(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"mode", "lowest"}
+        and value["mode"] in ("adaptive", "always")
+        and _filled(value["lowest"])
+    )
