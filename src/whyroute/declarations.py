@@ -117,7 +117,7 @@ class ModelsNeed(WireModel):
     models: NameLists
 
 
-NEED_KEYS = {
+NEED_KEYS: dict[str, type[Any]] = {
     "feature": FeatureNeed,
     "contextWindow": ContextWindowNeed,
     "costPerCall": CostNeed,
@@ -183,3 +183,7 @@ class Capability(WireModel):
     def to_dict(self) -> dict[str, Any]:
         """The declaration as it goes over the wire."""
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
+
+
+def read_capability(document: Any, path: str = "") -> Capability:
+    return Capability.model_validate(document)

@@ -80,7 +80,7 @@ def _not_null(value: Any) -> Any:
 
 
 OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
-"""A value that may be left out. None says that it is; null on the wire is refused, so that it never means "no limit"."""
+"""A value that may be left out, and is None then. Null on the wire is refused: it never means "no limit"."""
 
 
 def _ordered(value: Any) -> Any:

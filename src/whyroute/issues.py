@@ -37,10 +37,9 @@ def pointer(tokens: Iterable[str | int]) -> str:
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
     text = value if isinstance(value, str) else _literal(value)
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text[:_SHOWN_LIMIT + 1])
-    if len(text) > _SHOWN_LIMIT:
-        text = text[:_SHOWN_LIMIT] + "..."
-    return f"`{text}`"
+    short = text[:_SHOWN_LIMIT]
+    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)
+    return f"`{printable}...`" if len(text) > _SHOWN_LIMIT else f"`{printable}`"
 
 
 def _literal(value: object) -> str:

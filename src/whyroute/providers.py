@@ -52,7 +52,7 @@ class ModelInfo(_Open):
     """One model of a provider."""
 
     name: str = Field(description="the vendor's name of the model, unique within its provider")
-    context_window: PositiveInteger = Field(description="tokens that prompt and answer may take together; a positive integer")
+    context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
     features: tuple[str, ...] = Field(description="the features it has")
     cost: ModelCost
     p95_latency_ms: Amount | None = Field(
@@ -156,7 +156,8 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
     """
     metadata = getattr(provider, "metadata", None)
     if isinstance(metadata, ProviderMetadata):
-        problems, cleaned = metadata_problems(metadata.model_dump(by_alias=True, exclude_none=True, warnings=False), path)
+        wire = metadata.model_dump(by_alias=True, exclude_none=True, warnings=False)
+        problems, cleaned = metadata_problems(wire, path)
     else:
         problems, cleaned = metadata_problems(metadata, path)
     if not callable(getattr(provider, "invoke", None)):
@@ -334,9 +335,7 @@ def _shape_problems(meta: dict[str, Any], path: str) -> Iterable[Problem]:
         yield "invalid-fallback", Issue(child(path, "fallback"), message)
 
 
-def _list_of_strings(
-    value: dict[str, Any], key: str, path: str, reason: str, *, required: bool
-) -> Iterable[Problem]:
+def _list_of_strings(value: dict[str, Any], key: str, path: str, reason: str, *, required: bool) -> Iterable[Problem]:
     if key not in value and not required:
         return
     items = value.get(key)
@@ -357,7 +356,7 @@ def _instead(value: dict[str, Any], key: str) -> str:
     if key not in value:
         return "missing"
     found = value[key]
-    return "empty" if found in ("", [], {}) and not isinstance(found, int | float) else f"{shown(found)}, {kind_of(found)}"
+    return "empty" if found in ("", [], {}) else f"{shown(found)}, {kind_of(found)}"
 
 
 def _filled(value: Any) -> bool:

@@ -1,0 +1,207 @@
+"""Ranking: fallbacks, preference scores in exact sums, hints."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import overload
+
+from . import bits
+from .catalog import Candidate, Catalog
+from .declarations import Preference
+from .numbers import exact
+
+__all__ = ["RankedCandidates", "Ranking", "rank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The score of every candidate at once, exactly: integers sliced by bit, over a common unit.
+
+    A candidate's score is `low + unit * n`, where bit k of n tells whether the candidate is in slice k. Adding a
+    weight to a set of candidates is a ripple-carry addition over the slices.
+    """
+
+    slices: tuple[int, ...]
+    unit: Fraction
+    low: Fraction
+
+    @classmethod
+    def of(cls, preferences: Sequence[Preference], catalog: Catalog) -> "Scores":
+        weights: dict[str, Fraction] = {}
+        for preference in preferences:
+            weights[preference.feature] = weights.get(preference.feature, Fraction(0)) + exact(preference.weight)
+        weights = {name: weight for name, weight in weights.items() if weight}
+        if not weights:
+            return cls((), Fraction(1), Fraction(0))
+        denominator = lcm(*(weight.denominator for weight in weights.values()))
+        scaled = {name: int(weight * denominator) for name, weight in weights.items()}
+        common = gcd(*scaled.values())
+        slices: list[int] = []
+        for name, weight in scaled.items():
+            members = catalog.with_feature(name) | catalog.with_attribute(name)
+            if weight < 0:
+                members = catalog.all() & ~members  # a penalty for some is a gain for all others, over a lower floor
+            if members:
+                _add(slices, members, abs(weight) // common)
+        low = sum(weight for weight in scaled.values() if weight < 0)
+        return cls(tuple(slices), Fraction(common, denominator), Fraction(low, denominator))
+
+    def score(self, number: int) -> Fraction:
+        """The score of one candidate."""
+        return self.low + self.unit * sum((members >> number & 1) << k for k, members in enumerate(self.slices))
+
+    def best(self, members: int) -> int:
+        """Those of a set that is not empty with the highest score."""
+        for plane in reversed(self.slices):
+            members = members & plane or members
+        return members
+
+
+def _add(slices: list[int], members: int, weight: int) -> None:
+    at = 0
+    while weight:
+        if weight & 1:
+            carry, k = members, at
+            while carry:
+                if k >= len(slices):
+                    slices.extend([0] * (k + 1 - len(slices)))
+                slices[k], carry = slices[k] ^ carry, slices[k] & carry
+                k += 1
+        weight >>= 1
+        at += 1
+
+
+class Ranking:
+    """The candidates that qualify, best first: hinted ones, then by score, then in tie-break order.
+
+    Attributes:
+        catalog: The catalog they are numbered in.
+        scores: The score of each.
+        members: All of them, as a set.
+        hinted: Those that match every hint; empty when none was given.
+        fallback: Whether only fallback providers qualify.
+    """
+
+    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "members", "scores")
+
+    def __init__(self, catalog: Catalog, scores: Scores, members: int, hinted: int, *, fallback: bool) -> None:
+        self.catalog = catalog
+        self.scores = scores
+        self.members = members
+        self.hinted = hinted
+        self.fallback = fallback
+        self._found: list[int] = []
+        self._rest = [part for part in (members & ~hinted, hinted) if part]
+        self._lock = threading.Lock()
+
+    def best(self) -> int:
+        """The number of the pick."""
+        return bits.lowest(self.scores.best(self.hinted or self.members))
+
+    def classes(self) -> Iterator[int]:
+        """Sets of candidates with equal score and hint, best first; made when they are reached."""
+        at = 0
+        while at < len(self._found) or self._find_next(at):
+            yield self._found[at]
+            at += 1
+
+    def _find_next(self, at: int) -> bool:
+        with self._lock:
+            if at == len(self._found) and self._rest:
+                part = self._rest.pop()
+                found = self.scores.best(part)
+                self._found.append(found)
+                if part != found:
+                    self._rest.append(part ^ found)
+            return at < len(self._found)
+
+    def __len__(self) -> int:
+        return self.members.bit_count()
+
+    def __iter__(self) -> Iterator[int]:
+        for members in self.classes():
+            yield from bits.positions(members)
+
+    def at(self, place: int) -> int:
+        """The number of the candidate at a place from 0."""
+        for members in self.classes():
+            count = members.bit_count()
+            if place < count:
+                return bits.select(members, place)
+            place -= count
+        raise IndexError("rank out of range")
+
+
+class RankedCandidates(Sequence[Candidate]):
+    """Candidates in rank order, made when they are read. Length and index cost no pass over the candidates.
+
+    Equal to any sequence of the same candidates.
+    """
+
+    __slots__ = ("_ranking", "_window")
+
+    def __init__(self, ranking: Ranking, window: range) -> None:
+        self._ranking = ranking
+        self._window = window
+
+    def __len__(self) -> int:
+        return len(self._window)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "RankedCandidates": ...
+
+    def __getitem__(self, index: int | slice) -> "Candidate | RankedCandidates":
+        if isinstance(index, slice):
+            return RankedCandidates(self._ranking, self._window[index])
+        return self._ranking.catalog.candidate(self._ranking.at(self._window[index]))
+
+    def __iter__(self) -> Iterator[Candidate]:
+        window = self._window
+        if window.step != 1:
+            yield from (self[index] for index in range(len(window)))
+            return
+        candidate = self._ranking.catalog.candidate
+        for place, number in enumerate(self._ranking):
+            if place >= window.stop:
+                return
+            if place >= window.start:
+                yield candidate(number)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, like a list
+
+    def __repr__(self) -> str:
+        shown = ", ".join(candidate.id for candidate in self[:3])
+        return f"<{len(self)} candidates in rank order: {shown}{', ...' if len(self) > 3 else ''}>"
+
+
+def rank(
+    survivors: int,
+    catalog: Catalog,
+    preferences: Sequence[Preference],
+    preferred_provider: str | None = None,
+    preferred_model: str | None = None,
+) -> Ranking:
+    """Rank the candidates of a set that is not empty.
+
+    Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
+    """
+    regular = survivors & ~catalog.fallbacks()
+    members = regular or survivors
+    hinted = 0
+    if preferred_provider is not None or preferred_model is not None:
+        hinted = members
+        if preferred_provider is not None:
+            hinted &= catalog.of_provider(preferred_provider)
+        if preferred_model is not None:
+            hinted &= catalog.of_model(preferred_model)
+    return Ranking(catalog, Scores.of(preferences, catalog), members, hinted, fallback=not regular)

@@ -1,0 +1,314 @@
+"""What a constraint compares: one class per kind of comparison.
+
+A term looks at one value of a candidate. It knows the candidates it admits in two independent ways: as a set, from
+the catalog's index, and one by one, from the metadata. The engines use one or the other.
+"""
+
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from .catalog import Catalog
+from .errors import RejectionReason
+from .issues import shown
+from .numbers import Number, ecmascript
+from .providers import ModelInfo, ProviderMetadata
+
+__all__ = [
+    "ContextWindowTerm",
+    "FeatureTerm",
+    "KindTerm",
+    "LatencyTerm",
+    "ListTerm",
+    "PriceTerm",
+    "RegionListTerm",
+    "RegionTerm",
+    "Term",
+]
+
+COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "=": operator.eq,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+class Term(Protocol):
+    """A comparison: the candidates it admits, and why it rejects one."""
+
+    @property
+    def label(self) -> str:
+        """The contract's text for it."""
+        ...
+
+    def admitted(self, catalog: Catalog) -> int:
+        """The set of candidates it admits, from the catalog's index."""
+        ...
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Hashable:
+        """The value of a candidate that it looks at."""
+        ...
+
+    def accepts(self, observed: Any) -> bool:
+        """Whether a candidate with this value passes."""
+        ...
+
+    def reason(self, observed: Any) -> RejectionReason:
+        """Why a candidate with this value does not pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KindTerm:
+    """The provider's kind equals the one asked for."""
+
+    wanted: str
+
+    @property
+    def label(self) -> str:
+        return f"capability.kind = {self.wanted}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.of_kind(self.wanted)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
+        return provider.capability_kind
+
+    def accepts(self, observed: str) -> bool:
+        return observed == self.wanted
+
+    def reason(self, observed: str) -> RejectionReason:
+        message = f"serves {shown(observed)}, not {shown(self.wanted)}"
+        return RejectionReason("capability-kind-mismatch", message, {"observed": observed, "wanted": self.wanted})
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTerm:
+    """The model has a feature."""
+
+    feature: str
+
+    @property
+    def label(self) -> str:
+        return f"feature:{self.feature}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.with_feature(self.feature)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> bool:
+        return self.feature in model.features
+
+    def accepts(self, observed: bool) -> bool:
+        return observed
+
+    def reason(self, observed: bool) -> RejectionReason:
+        return RejectionReason("missing-feature", f"has no {shown(self.feature)}", {"feature": self.feature})
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindowTerm:
+    """The context window meets a bound; for a need, and for the policy's floor."""
+
+    op: str
+    wanted: Number
+    floor: bool = False
+
+    @property
+    def label(self) -> str:
+        if self.floor:
+            return f"tenant.maxTokensPerCall<={ecmascript(self.wanted)}"
+        return f"contextWindow{self.op}{ecmascript(self.wanted)}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.context_window().meets(self.op, self.wanted)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
+        return model.context_window
+
+    def accepts(self, observed: Number) -> bool:
+        return COMPARE[self.op](observed, self.wanted)
+
+    def reason(self, observed: Number) -> RejectionReason:
+        message = (
+            f"its context window is {ecmascript(observed)} tokens; {self.op} {ecmascript(self.wanted)} is asked for"
+        )
+        details = {"observed": observed, "op": self.op, "wanted": self.wanted}
+        return RejectionReason("context-window-mismatch", message, details)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTerm:
+    """The prompt price per 1,000 tokens meets a bound; for a need, and for the policy's cap."""
+
+    op: str
+    wanted: Number
+    cap: bool = False
+
+    @property
+    def label(self) -> str:
+        if self.cap:
+            return f"tenant.maxCostPerCallUsd<={ecmascript(self.wanted)}"
+        return f"costPerCall{self.op}${ecmascript(self.wanted)}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.prompt_price().meets(self.op, self.wanted)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
+        return model.cost.prompt_usd_per_1k_tokens
+
+    def accepts(self, observed: Number) -> bool:
+        return COMPARE[self.op](observed, self.wanted)
+
+    def reason(self, observed: Number) -> RejectionReason:
+        price = f"its prompt price is ${ecmascript(observed)} per 1K tokens"
+        if self.cap:
+            message = f"{price}; the tenant's cap is ${ecmascript(self.wanted)}"
+            capped = {"observedUsd": observed, "capUsd": self.wanted}
+            return RejectionReason("tenant-cost-cap-exceeded", message, capped)
+        message = f"{price}; {self.op} ${ecmascript(self.wanted)} is asked for"
+        details = {"observedUsdPer1k": observed, "op": self.op, "wantedUsd": self.wanted}
+        return RejectionReason("cost-exceeds-cap", message, details)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionTerm:
+    """The provider is in the region asked for."""
+
+    wanted: str
+
+    @property
+    def label(self) -> str:
+        return f"region={self.wanted}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.in_region(self.wanted)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
+        return provider.region
+
+    def accepts(self, observed: str) -> bool:
+        return observed == self.wanted
+
+    def reason(self, observed: str) -> RejectionReason:
+        message = f"is in {shown(observed)}, not in {shown(self.wanted)}"
+        return RejectionReason("region-mismatch", message, {"observed": observed, "wanted": self.wanted})
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyTerm:
+    """The 95th percentile latency is known and meets a bound."""
+
+    op: str
+    wanted: Number
+
+    @property
+    def label(self) -> str:
+        return f"p95LatencyMs{self.op}{ecmascript(self.wanted)}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return catalog.p95_latency().meets(self.op, self.wanted)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number | None:
+        return model.p95_latency_ms
+
+    def accepts(self, observed: Number | None) -> bool:
+        return observed is not None and COMPARE[self.op](observed, self.wanted)
+
+    def reason(self, observed: Number | None) -> RejectionReason:
+        if observed is None:
+            return RejectionReason("p95-latency-unknown", "its p95 latency is not known")
+        message = f"its p95 latency is {ecmascript(observed)} ms; {self.op} {ecmascript(self.wanted)} ms is asked for"
+        details = {"observedMs": observed, "op": self.op, "wantedMs": self.wanted}
+        return RejectionReason("p95-latency-exceeds", message, details)
+
+
+@dataclass(frozen=True, slots=True)
+class ListTerm:
+    """A provider id or a model name passes an allow and a deny list.
+
+    Attributes:
+        subject: `providers` or `models`.
+        allow: Names that pass; absent: all do. An empty list lets none pass.
+        deny: Names that do not, whatever `allow` says; absent: none.
+        clause: `allow` or `deny` for the policy's clause of that name; absent for a need.
+    """
+
+    subject: str
+    allow: tuple[str, ...] | None
+    deny: tuple[str, ...] | None
+    clause: str | None = None
+
+    @property
+    def label(self) -> str:
+        if self.clause is not None:
+            return f"tenant.{self.subject}.{self.clause}[{','.join((self.allow or ()) + (self.deny or ()))}]"
+        return f"{self.subject}{{allow:[{','.join(self.allow or ())}]deny:[{','.join(self.deny or ())}]}}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        named = catalog.of_provider if self.subject == "providers" else catalog.of_model
+        found = catalog.all() if self.allow is None else _union(named, self.allow)
+        return found & ~_union(named, self.deny) if self.deny else found
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
+        return provider.id if self.subject == "providers" else model.name
+
+    def accepts(self, observed: str) -> bool:
+        if self.deny is not None and observed in self.deny:
+            return False
+        return self.allow is None or observed in self.allow
+
+    def reason(self, observed: str) -> RejectionReason:
+        denied = self.deny is not None and observed in self.deny
+        one, field = ("provider", "providerId") if self.subject == "providers" else ("model", "modelName")
+        details: dict[str, Any] = {field: observed}
+        whose = "" if self.clause is None else "the tenant's "
+        if denied:
+            message = f"{one} {shown(observed)} is on {whose or 'the '}deny list"
+        elif self.allow:
+            message = f"{one} {shown(observed)} is not on {whose or 'the '}allow list"
+        else:
+            message = f"{whose or 'the '}allow list of {self.subject} is empty: it lets none pass"
+        if self.clause is not None:
+            kind = "" if one == "provider" else "model-"
+            code = f"tenant-{kind}denied" if denied else f"tenant-{kind}not-allowed"
+        elif denied:
+            code = f"{one}-on-denylist"
+        else:
+            code = f"{one}-not-in-allowlist"
+            details["allow"] = self.allow or ()
+        return RejectionReason(code, message, details)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionListTerm:
+    """The provider is in one of the regions that the policy allows."""
+
+    allow: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return f"tenant.regionAllow[{','.join(self.allow)}]"
+
+    def admitted(self, catalog: Catalog) -> int:
+        return _union(catalog.in_region, self.allow)
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
+        return provider.region
+
+    def accepts(self, observed: str) -> bool:
+        return observed in self.allow
+
+    def reason(self, observed: str) -> RejectionReason:
+        names = ", ".join(map(shown, self.allow)) or "no region"
+        message = f"is in {shown(observed)}; the tenant allows {names}"
+        return RejectionReason("tenant-region-not-allowed", message, {"observed": observed, "allow": self.allow})
+
+
+def _union(named: Callable[[str], int], names: Sequence[str]) -> int:
+    found = 0
+    for name in names:
+        found |= named(name)
+    return found
