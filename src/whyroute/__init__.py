@@ -1,0 +1,187 @@
+"""whyroute picks the (provider, model) pair that serves a declared capability under a tenant's policy, and says why.
+
+    import whyroute as wr
+
+    capability = wr.define_capability({"needs": [{"feature": "tool-use"}]})
+    decision = wr.route(capability, registry.list("acme"), policy=policy)
+    decision.provider, decision.model, decision.reason, decision.alternates
+
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .adapters import (
+        AdapterConfigCheckInput,
+        AdapterConfigProblem,
+        AdapterFactoryEntry,
+        AdapterFactoryInput,
+        AdapterFactoryRegistry,
+        AdapterIdentities,
+        AwsCredentialClient,
+        AwsCredentials,
+        AzureTokenClient,
+        PrepareError,
+        PrepareProgress,
+        PrepareReady,
+        adapter_config_error,
+    )
+    from .calls import (
+        ModelCallInput,
+        ModelCallResult,
+        ModelCallWarning,
+        ModelMessage,
+        ModelToolCall,
+        ModelToolDefinition,
+        StructuredOutputRequest,
+        UsageCounters,
+    )
+    from .catalog import Candidate, Catalog
+    from .constraints import NamedConstraint, Origin
+    from .declarations import (
+        Budget,
+        Capability,
+        ContextWindowNeed,
+        CostNeed,
+        FeatureNeed,
+        LatencyNeed,
+        ModelsNeed,
+        Preference,
+        ProvidersNeed,
+        RegionNeed,
+        define_capability,
+    )
+    from .errors import (
+        AdapterConfigError,
+        BudgetExceededError,
+        BudgetLimit,
+        CapabilityUnsatisfiableError,
+        DuplicateAdapterError,
+        DuplicateProviderError,
+        InvalidCapabilityError,
+        InvalidPolicyError,
+        InvalidProviderError,
+        InvalidRequestError,
+        MissingExtraError,
+        NotInvocableError,
+        Reason,
+        Rejection,
+        RejectionReason,
+        WhyrouteError,
+    )
+    from .explanations import Explanation, NearMiss
+    from .features import BUILT_IN_KINDS, DEFAULT_KIND, FEATURE_DESCRIPTIONS, FEATURES
+    from .issues import Issue
+    from .policies import TenantPolicy, combine
+    from .providers import (
+        DeclaredProvider,
+        ModelCost,
+        ModelInfo,
+        ModelProvider,
+        ModelThinking,
+        ProviderMetadata,
+        SetupFailure,
+    )
+    from .registry import ProviderRegistry, Registry
+    from .router import Decision, explain, match, route
+    from .wire import answer
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "adapters": (
+        "AdapterConfigCheckInput",
+        "AdapterConfigProblem",
+        "AdapterFactoryEntry",
+        "AdapterFactoryInput",
+        "AdapterFactoryRegistry",
+        "AdapterIdentities",
+        "AwsCredentialClient",
+        "AwsCredentials",
+        "AzureTokenClient",
+        "PrepareError",
+        "PrepareProgress",
+        "PrepareReady",
+        "adapter_config_error",
+    ),
+    "calls": (
+        "ModelCallInput",
+        "ModelCallResult",
+        "ModelCallWarning",
+        "ModelMessage",
+        "ModelToolCall",
+        "ModelToolDefinition",
+        "StructuredOutputRequest",
+        "UsageCounters",
+    ),
+    "catalog": ("Candidate", "Catalog"),
+    "constraints": ("NamedConstraint", "Origin"),
+    "declarations": (
+        "Budget",
+        "Capability",
+        "ContextWindowNeed",
+        "CostNeed",
+        "FeatureNeed",
+        "LatencyNeed",
+        "ModelsNeed",
+        "Preference",
+        "ProvidersNeed",
+        "RegionNeed",
+        "define_capability",
+    ),
+    "errors": (
+        "AdapterConfigError",
+        "BudgetExceededError",
+        "BudgetLimit",
+        "CapabilityUnsatisfiableError",
+        "DuplicateAdapterError",
+        "DuplicateProviderError",
+        "InvalidCapabilityError",
+        "InvalidPolicyError",
+        "InvalidProviderError",
+        "InvalidRequestError",
+        "MissingExtraError",
+        "NotInvocableError",
+        "Reason",
+        "Rejection",
+        "RejectionReason",
+        "WhyrouteError",
+    ),
+    "explanations": ("Explanation", "NearMiss"),
+    "features": ("BUILT_IN_KINDS", "DEFAULT_KIND", "FEATURES", "FEATURE_DESCRIPTIONS"),
+    "issues": ("Issue",),
+    "policies": ("TenantPolicy", "combine"),
+    "providers": (
+        "DeclaredProvider",
+        "ModelCost",
+        "ModelInfo",
+        "ModelProvider",
+        "ModelThinking",
+        "ProviderMetadata",
+        "SetupFailure",
+    ),
+    "registry": ("ProviderRegistry", "Registry"),
+    "router": ("Decision", "explain", "match", "route"),
+    "wire": ("answer",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 (the names are in the table above)
+    "__version__",
+    *_MODULE_OF,
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module `whyroute` has no attribute `{name}`")
+    value = getattr(import_module(f".{module}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -258,6 +258,14 @@ class Catalog(Sequence[ModelProvider]):
         """The candidates whose provider is in exactly this region."""
         return self._column("region").having(region)
 
+    def in_any_region(self, regions: Iterable[str]) -> int:
+        """The candidates whose provider is in one of these regions."""
+        having = self._column("region").having
+        found = 0
+        for region in regions:
+            found |= having(region)
+        return found
+
     def of_kind(self, kind: str) -> int:
         """The candidates whose provider is of this kind."""
         return self._column("kind").having(kind)

@@ -1,8 +1,8 @@
 """Named constraints: kind check, needs and policy clauses, compiled against a catalog."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -29,7 +29,7 @@ from .terms import (
     Term,
 )
 
-__all__ = ["NamedConstraint", "Origin", "Owner", "compile_constraints"]
+__all__ = ["Constraints", "NamedConstraint", "Origin", "Owner", "compile_constraints"]
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -103,17 +103,51 @@ class NamedConstraint:
         return f"<NamedConstraint {self.id} {self.label!r} admits {self.admitted.bit_count()} of {self.catalog.size}>"
 
 
-def compile_constraints(capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> list[NamedConstraint]:
+class Constraints(Sequence[NamedConstraint]):
+    """The constraints of a route, in the contract's order. Each is made when it is first read.
+
+    A route that finds a candidate reads none of them: the engine needs only the sets they admit.
+
+    Attributes:
+        catalog: What they were compiled against.
+        admitted: For each, the set of candidates that it admits.
+    """
+
+    __slots__ = ("_named", "_terms", "admitted", "catalog")
+
+    def __init__(self, terms: list[tuple[str, Owner, Term]], catalog: Catalog) -> None:
+        self._terms = terms
+        self._named: list[NamedConstraint] | None = None
+        self.catalog = catalog
+        self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+
+    def __len__(self) -> int:
+        return len(self._terms)
+
+    @overload
+    def __getitem__(self, index: int) -> NamedConstraint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NamedConstraint]: ...
+
+    def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
+        named = self._named
+        if named is None:
+            named = self._named = [
+                NamedConstraint(name, owner, term, admitted, self.catalog)
+                for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
+            ]
+        return named[index]
+
+
+def compile_constraints(capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> Constraints:
     """The constraints of a route, in the contract's order: kind, needs, policy clauses."""
-    kind = KindTerm(capability.kind)
-    found = [NamedConstraint("kind", "caller", kind, kind.admitted(catalog), catalog)]
+    terms: list[tuple[str, Owner, Term]] = [("kind", "caller", KindTerm(capability.kind))]
     for index, need in enumerate(capability.needs):
-        term = _NEED_TERMS[type(need)](need)
-        found.append(NamedConstraint(f"needs/{index}", "caller", term, term.admitted(catalog), catalog))
+        terms.append((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)))
     if policy is not None:
-        for clause, term in _policy_terms(policy):
-            found.append(NamedConstraint(clause, "policy", term, term.admitted(catalog), catalog))
-    return found
+        terms += [(clause, "policy", term) for clause, term in _policy_terms(policy)]
+    return Constraints(terms, catalog)
 
 
 _NEED_TERMS: dict[type, Callable[[Any], Term]] = {
@@ -141,8 +175,3 @@ def _policy_terms(policy: TenantPolicy) -> Iterator[tuple[str, Term]]:
         yield "policy/maxCostPerCallUsd", PriceTerm("<=", policy.max_cost_per_call_usd, cap=True)
     if policy.max_tokens_per_call is not None:
         yield "policy/maxTokensPerCall", ContextWindowTerm(">=", policy.max_tokens_per_call, floor=True)
-
-
-def failing(constraints: list[NamedConstraint], number: int) -> list[NamedConstraint]:
-    """The constraints that reject the candidate of this number."""
-    return [constraint for constraint in constraints if not constraint.admitted >> number & 1]

@@ -9,7 +9,7 @@ from .issues import Issue, shown
 from .numbers import Number, ecmascript
 
 if TYPE_CHECKING:
-    from .explain import Explanation
+    from .explanations import Explanation
 
 __all__ = [
     "AdapterConfigError",

@@ -3,8 +3,9 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
-__all__ = ["Number", "as_double", "ecmascript", "exact", "wire_number"]
+__all__ = ["Number", "as_double", "ecmascript", "exact", "scaled", "wire_number"]
 
 Number = int | float
 
@@ -26,6 +27,15 @@ def as_double(value: Number) -> Number:
         except OverflowError:
             return math.inf if value > 0 else -math.inf
     return int(value) if value.is_integer() and -_EXACT_INTEGERS <= value <= _EXACT_INTEGERS else value
+
+
+@lru_cache(maxsize=4096)
+def scaled(value: Number) -> tuple[int, int]:
+    """A finite double as `(digits, exponent)`: the decimal it is written as is digits * 10**exponent, exactly."""
+    if isinstance(value, int):
+        return value, 0
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    return int("".join(map(str, digits))) * (-1 if sign else 1), int(exponent)
 
 
 def exact(value: Number) -> Fraction:

@@ -4,7 +4,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, StrictBool, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    StrictBool,
+    ValidationInfo,
+    model_validator,
+)
 
 from .calls import ModelCallInput, ModelCallResult
 from .errors import InvalidProviderError, NotInvocableError
@@ -24,6 +32,9 @@ __all__ = [
     "check_provider",
     "metadata_problems",
 ]
+
+
+_CHECKED = object()
 
 
 class _Open(WireModel):
@@ -85,9 +96,11 @@ class ProviderMetadata(_Open):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _meets_the_rules(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _meets_the_rules(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
         if isinstance(value, cls):
             return value
+        if info.context is _CHECKED:
+            return handler(value)
         problems, cleaned = metadata_problems(value)
         if problems:
             provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
@@ -97,6 +110,11 @@ class ProviderMetadata(_Open):
                 provider_id if isinstance(provider_id, str) and provider_id else None,
             )
         return handler(cleaned)
+
+    @classmethod
+    def of_checked(cls, wire: dict[str, Any]) -> Self:
+        """The metadata in the wire form that `metadata_problems` returned, when it found no problem."""
+        return cls.model_validate(wire, context=_CHECKED)
 
 
 class SetupFailure(WireModel):
@@ -166,7 +184,7 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
         provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
         known = provider_id if isinstance(provider_id, str) and provider_id else None
         raise InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
-    return metadata if isinstance(metadata, ProviderMetadata) else ProviderMetadata.model_validate(cleaned)
+    return metadata if isinstance(metadata, ProviderMetadata) else ProviderMetadata.of_checked(cleaned)
 
 
 def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:

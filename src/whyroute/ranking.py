@@ -4,59 +4,67 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd
 from typing import overload
 
 from . import bits
 from .catalog import Candidate, Catalog
 from .declarations import Preference
-from .numbers import exact
+from .numbers import scaled
 
 __all__ = ["RankedCandidates", "Ranking", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of every candidate at once, exactly: integers sliced by bit, over a common unit.
+    """The score of every candidate at once, exactly: integers sliced by bit.
 
-    A candidate's score is `low + unit * n`, where bit k of n tells whether the candidate is in slice k. Adding a
-    weight to a set of candidates is a ripple-carry addition over the slices.
+    A candidate's score is `(low + unit * n) * 10**exponent`, where bit k of n tells whether the candidate is in
+    slice k. Adding a weight to a set of candidates is a ripple-carry addition over the slices.
     """
 
     slices: tuple[int, ...]
-    unit: Fraction
-    low: Fraction
+    unit: int
+    low: int
+    exponent: int
 
     @classmethod
     def of(cls, preferences: Sequence[Preference], catalog: Catalog) -> "Scores":
-        weights: dict[str, Fraction] = {}
-        for preference in preferences:
-            weights[preference.feature] = weights.get(preference.feature, Fraction(0)) + exact(preference.weight)
-        weights = {name: weight for name, weight in weights.items() if weight}
-        if not weights:
-            return cls((), Fraction(1), Fraction(0))
-        denominator = lcm(*(weight.denominator for weight in weights.values()))
-        scaled = {name: int(weight * denominator) for name, weight in weights.items()}
-        common = gcd(*scaled.values())
+        """The scores of every candidate of a catalog."""
+        if not preferences:
+            return _NO_SCORES
+        parts = [(preference.feature, *scaled(preference.weight)) for preference in preferences]
+        exponent = min(power for _, _, power in parts)
+        weights: dict[str, int] = {}
+        for name, digits, power in parts:
+            weights[name] = weights.get(name, 0) + digits * 10 ** (power - exponent)
+        unit = gcd(*weights.values()) or 1
         slices: list[int] = []
-        for name, weight in scaled.items():
+        low = 0
+        for name, weight in weights.items():
+            if not weight:
+                continue
             members = catalog.with_feature(name) | catalog.with_attribute(name)
             if weight < 0:
-                members = catalog.all() & ~members  # a penalty for some is a gain for all others, over a lower floor
+                low += weight  # a penalty for some is a gain for all others, over a lower floor
+                members = catalog.all() & ~members
             if members:
-                _add(slices, members, abs(weight) // common)
-        low = sum(weight for weight in scaled.values() if weight < 0)
-        return cls(tuple(slices), Fraction(common, denominator), Fraction(low, denominator))
+                _add(slices, members, abs(weight) // unit)
+        return cls(tuple(slices), unit, low, exponent)
 
     def score(self, number: int) -> Fraction:
         """The score of one candidate."""
-        return self.low + self.unit * sum((members >> number & 1) << k for k, members in enumerate(self.slices))
+        gained = sum((members >> number & 1) << k for k, members in enumerate(self.slices))
+        return Fraction(self.low + self.unit * gained) * Fraction(10) ** self.exponent
 
     def best(self, members: int) -> int:
         """Those of a set that is not empty with the highest score."""
         for plane in reversed(self.slices):
             members = members & plane or members
         return members
+
+
+_NO_SCORES = Scores((), 1, 0, 0)
 
 
 def _add(slices: list[int], members: int, weight: int) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from . import bits
 from .catalog import Candidate, Catalog
-from .constraints import NamedConstraint, compile_constraints
+from .constraints import Constraints, compile_constraints
 from .declarations import Capability, read_capability
 from .errors import CapabilityUnsatisfiableError
-from .explain import Explanation, reasons_of
+from .explanations import Explanation, reasons_of
 from .issues import shown
 from .numbers import Number, ecmascript, exact, wire_number
 from .policies import TenantPolicy, read_policy
@@ -19,7 +19,7 @@ from .providers import ModelInfo, ModelProvider, SetupFailure
 from .ranking import RankedCandidates, Ranking, rank
 from .solver import EngineName, engine_named
 
-__all__ = ["Decision", "explain", "match", "route"]
+__all__ = ["Decision", "Solved", "explain", "match", "route", "solve"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
 
@@ -31,13 +31,12 @@ class Decision:
     Attributes:
         candidate: The pick.
         fallback: Whether only fallback providers qualified.
-        explanation_: How it came about; read `explanation`.
     """
 
     candidate: Candidate
     fallback: bool
     _ranking: Ranking = field(repr=False)
-    _solved: "_Solved" = field(repr=False)
+    _solved: "Solved" = field(repr=False)
 
     @property
     def provider(self) -> ModelProvider:
@@ -85,35 +84,46 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class _Solved:
-    """A request, compiled and solved."""
+class Solved:
+    """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
     catalog: Catalog
     capability: Capability
     policy: TenantPolicy | None
-    constraints: list[NamedConstraint]
+    constraints: Constraints
     survivors: int
     preferred_provider: str | None
     preferred_model: str | None
     setup_failures: tuple[SetupFailure, ...]
 
-    def ranking(self, members: int) -> Ranking:
-        return rank(members, self.catalog, self.capability.prefer, self.preferred_provider, self.preferred_model)
+    def outcome(self) -> "Decision | CapabilityUnsatisfiableError":
+        """The decision, or the error that says that there is none."""
+        if not self.survivors:
+            return CapabilityUnsatisfiableError(
+                _failed(self.setup_failures),
+                tenant_id=None if self.policy is None else self.policy.tenant_id,
+                reasons=lambda: reasons_of(self.constraints, self.catalog, self.setup_failures),
+                explanation=self.explanation,
+            )
+        ranking = self._ranked(self.survivors)
+        return Decision(self.catalog.candidate(ranking.best()), ranking.fallback, ranking, self)
+
+    def matched(self) -> tuple[Candidate, ...]:
+        """The candidates that qualify, in input order."""
+        admitted = bits.flags(self.survivors, self.catalog.size)
+        candidate = self.catalog.candidate
+        return tuple(candidate(number) for number in self.catalog.input_order() if admitted[number] == "1")
 
     def explanation(self) -> Explanation:
+        """What each constraint did, and what stands in the way of each candidate."""
         everyone = self.catalog.all()
-        regular = everyone & ~self.catalog.fallbacks()
-        parts = [part for part in (regular, everyone & ~regular) if part]
-        order = tuple(self.ranking(part) for part in parts)
+        fallbacks = self.catalog.fallbacks()
+        parts = [part for part in (everyone & ~fallbacks, fallbacks) if part]
+        order = tuple(self._ranked(part) for part in parts)
         return Explanation(self.catalog, tuple(self.constraints), self.survivors, order, self.setup_failures)
 
-    def error(self) -> CapabilityUnsatisfiableError:
-        return CapabilityUnsatisfiableError(
-            _failed(self.setup_failures),
-            tenant_id=None if self.policy is None else self.policy.tenant_id,
-            reasons=lambda: reasons_of(self.constraints, self.catalog, self.setup_failures),
-            explanation=self.explanation,
-        )
+    def _ranked(self, members: int) -> Ranking:
+        return rank(members, self.catalog, self.capability.prefer, self.preferred_provider, self.preferred_model)
 
 
 def route(
@@ -144,11 +154,18 @@ def route(
         InvalidProviderError: A provider's metadata is broken.
         DuplicateProviderError: Two providers in the list have one id.
     """
-    solved = _solve(capability, providers, policy, preferred_provider, preferred_model, setup_failures, engine)
-    if not solved.survivors:
-        raise solved.error()
-    ranking = solved.ranking(solved.survivors)
-    return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+    outcome = solve(
+        capability,
+        providers,
+        policy=policy,
+        preferred_provider=preferred_provider,
+        preferred_model=preferred_model,
+        setup_failures=setup_failures,
+        engine=engine,
+    ).outcome()
+    if isinstance(outcome, Decision):
+        return outcome
+    raise outcome
 
 
 def match(
@@ -163,10 +180,11 @@ def match(
 
     Takes the arguments of `route` but for the hints, and raises the same errors.
     """
-    solved = _solve(capability, providers, policy, None, None, setup_failures, engine)
-    if not solved.survivors:
-        raise solved.error()
-    return matched(solved)
+    solved = solve(capability, providers, policy=policy, setup_failures=setup_failures, engine=engine)
+    outcome = solved.outcome()
+    if isinstance(outcome, Decision):
+        return solved.matched()
+    raise outcome
 
 
 def explain(
@@ -183,43 +201,48 @@ def explain(
 
     Takes the arguments of `route` and raises its errors, but never for "nothing qualifies".
     """
-    return _solve(
-        capability, providers, policy, preferred_provider, preferred_model, setup_failures, engine
+    return solve(
+        capability,
+        providers,
+        policy=policy,
+        preferred_provider=preferred_provider,
+        preferred_model=preferred_model,
+        setup_failures=setup_failures,
+        engine=engine,
     ).explanation()
 
 
-def matched(solved: _Solved) -> tuple[Candidate, ...]:
-    """The candidates of a solved request that qualify, in input order."""
-    admitted = bits.flags(solved.survivors, solved.catalog.size)
-    candidate = solved.catalog.candidate
-    return tuple(candidate(number) for number in solved.catalog.input_order() if admitted[number] == "1")
-
-
-def _solve(
+def solve(
     capability: Capability | Mapping[str, Any],
     providers: Iterable[Any],
-    policy: TenantPolicy | Mapping[str, Any] | None,
-    preferred_provider: str | None,
-    preferred_model: str | None,
-    setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
-    engine: EngineName,
-) -> _Solved:
+    *,
+    policy: TenantPolicy | Mapping[str, Any] | None = None,
+    preferred_provider: str | None = None,
+    preferred_model: str | None = None,
+    setup_failures: Sequence[SetupFailure | Mapping[str, Any]] = (),
+    engine: EngineName = "bitset",
+) -> Solved:
+    """Compile a request against the catalog and solve it. Takes the arguments of `route`."""
     if not isinstance(capability, Capability):
         capability = read_capability(capability)
     if policy is not None and not isinstance(policy, TenantPolicy):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
     constraints = compile_constraints(capability, policy, catalog)
-    return _Solved(
+    return Solved(
         catalog,
         capability,
         policy,
         constraints,
-        engine_named(engine).solve(constraints, catalog),
+        engine_named(engine).solve(constraints),
         preferred_provider,
         preferred_model,
-        tuple(f if isinstance(f, SetupFailure) else SetupFailure.model_validate(f) for f in setup_failures),
+        _read_failures(setup_failures) if setup_failures else (),
     )
+
+
+def _read_failures(given: Sequence[SetupFailure | Mapping[str, Any]]) -> tuple[SetupFailure, ...]:
+    return tuple(f if isinstance(f, SetupFailure) else SetupFailure.model_validate(f) for f in given)
 
 
 def _failed(setup_failures: Sequence[SetupFailure]) -> str:
@@ -252,7 +275,7 @@ def _counted(needs: int) -> str:
     return {1: "the one need", 2: "both needs"}.get(needs, f"all {needs} needs")
 
 
-def _why_first(decision: Decision, solved: _Solved, ranking: Ranking) -> str:
+def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     if ranking.hinted and ranking.hinted != ranking.members:
         given = [
             f"{what} {shown(name)}"

@@ -3,14 +3,14 @@
 This is the only module that imports `constraint`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Literal, Protocol
 
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
 
 from . import bits
-from .catalog import Catalog
-from .constraints import NamedConstraint
+from .catalog import Candidate
+from .constraints import Constraints, NamedConstraint
 
 __all__ = ["ENGINES", "Engine", "EngineName", "engine_named"]
 
@@ -22,7 +22,7 @@ _CANDIDATE: Final = "candidate"  # the one variable of a route
 class Engine(Protocol):
     """Finds the candidates that satisfy all constraints."""
 
-    def solve(self, constraints: Sequence[NamedConstraint], catalog: Catalog) -> int:
+    def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits."""
         ...
 
@@ -89,12 +89,12 @@ class BitSetSolver(Solver):
 class BitSetEngine:
     """The library's Solver interface on bit sets. `Problem` is left out: it costs more than the whole solve."""
 
-    def solve(self, constraints: Sequence[NamedConstraint], catalog: Catalog) -> int:
+    def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits, by intersecting what each admits."""
         variables = (_CANDIDATE,)
         return BitSetSolver.prune(
-            CandidateDomain(catalog.all()),
-            [(AdmittedConstraint(constraint.admitted), variables) for constraint in constraints],
+            CandidateDomain(constraints.catalog.all()),
+            [(AdmittedConstraint(admitted), variables) for admitted in constraints.admitted],
         )
 
 
@@ -104,8 +104,9 @@ class PlainEngine:
     It asks each constraint about each candidate and never looks at the index, which makes it the oracle of the other.
     """
 
-    def solve(self, constraints: Sequence[NamedConstraint], catalog: Catalog) -> int:
+    def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits, one candidate after the other."""
+        catalog = constraints.catalog
         if catalog.size == 0:
             return 0  # the library refuses an empty domain
         problem = Problem(BacktrackingSolver())
@@ -117,12 +118,14 @@ class PlainEngine:
         return bits.from_positions(found, catalog.size)
 
 
-def _admits(named: NamedConstraint, candidates: Sequence[Any]) -> Any:
+def _admits(named: NamedConstraint, candidates: Sequence[Candidate]) -> Callable[[int], bool]:
     return lambda number: named.admits(candidates[number])
 
 
-ENGINES: Final[dict[EngineName, Engine]] = {"bitset": BitSetEngine(), "plain": PlainEngine()}
-"""The engines by name; `bitset` is the default."""
+_ENGINES: Final[dict[str, Engine]] = {"bitset": BitSetEngine(), "plain": PlainEngine()}
+
+ENGINES: Final[tuple[EngineName, ...]] = ("bitset", "plain")
+"""The engines' names; `bitset` is the default."""
 
 
 def engine_named(name: str) -> Engine:
@@ -131,7 +134,7 @@ def engine_named(name: str) -> Engine:
     Raises:
         ValueError: There is none.
     """
-    for known, engine in ENGINES.items():
-        if known == name:
-            return engine
+    engine = _ENGINES.get(name)
+    if engine is not None:
+        return engine
     raise ValueError(f"`{name}` is no engine; the engines are {', '.join(f'`{known}`' for known in ENGINES)}")

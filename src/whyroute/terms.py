@@ -293,7 +293,7 @@ class RegionListTerm:
         return f"tenant.regionAllow[{','.join(self.allow)}]"
 
     def admitted(self, catalog: Catalog) -> int:
-        return _union(catalog.in_region, self.allow)
+        return catalog.in_any_region(self.allow)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.region

@@ -1,0 +1,374 @@
+"""One wire request to one wire answer: what `batch`, `route --request` and the service run."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from .catalog import Catalog
+from .declarations import Capability, read_capability
+from .errors import (
+    CapabilityUnsatisfiableError,
+    DuplicateProviderError,
+    InvalidCapabilityError,
+    InvalidInputError,
+    InvalidPolicyError,
+    InvalidProviderError,
+    InvalidRequestError,
+    WhyrouteError,
+)
+from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .jsontext import JsonTextError, plain, read_json
+from .policies import TenantPolicy, read_policy
+from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
+from .router import Decision, Solved, solve
+from .solver import EngineName
+
+__all__ = ["answer", "answer_line", "read_request"]
+
+_INCLUDES = ("matched", "explanation", "request")
+_NOT_YET = ("regions", "conditions", "rules", "waivers", "whyNot", "slots", "together")
+
+
+def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict[str, Any]:
+    """Answer one wire request.
+
+    Args:
+        request: The request as parsed JSON: `capability`, `providers` and what may go with them. An `id` is echoed.
+        engine: The engine, as for `route`.
+
+    Returns:
+        The wire answer: a `decision`, or an `error` with its code. A broken request is an error answer too.
+    """
+    given_id = {"id": request["id"]} if isinstance(request, Mapping) and "id" in request else {}
+    try:
+        parsed = read_request(request)
+    except WhyrouteError as error:
+        return {**_echoable(given_id), "error": error.to_dict()}
+    return {**given_id, **parsed.answer(engine)}
+
+
+def answer_line(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> dict[str, Any]:
+    """Answer one line of a batch; `number` is the line's, from 1, for the message when it is not JSON."""
+    try:
+        request = read_json(line, line=number)
+    except JsonTextError as error:
+        return {"error": InvalidRequestError([Issue("", error.message)]).to_dict()}
+    return answer(request, engine=engine)
+
+
+class Request:
+    """A wire request, read and checked.
+
+    Attributes:
+        capability: The declaration.
+        catalog: The providers.
+        policy: The tenant's policy, if one was given.
+        at: The time of the request, as it was written.
+        document: The request as it was given, with its time filled in.
+    """
+
+    __slots__ = (
+        "at",
+        "capability",
+        "catalog",
+        "document",
+        "include",
+        "policy",
+        "preferred_model",
+        "preferred_provider",
+        "setup_failures",
+    )
+
+    def __init__(
+        self,
+        document: dict[str, Any],
+        capability: Capability,
+        catalog: Catalog,
+        policy: TenantPolicy | None,
+        setup_failures: tuple[SetupFailure, ...],
+    ) -> None:
+        self.document = document
+        self.capability = capability
+        self.catalog = catalog
+        self.policy = policy
+        self.setup_failures = setup_failures
+        self.preferred_provider: str | None = document.get("preferredProvider")
+        self.preferred_model: str | None = document.get("preferredModel")
+        self.include: tuple[str, ...] = tuple(document.get("include", ()))
+        self.at: str = document["at"]
+
+    def solve(self, engine: EngineName = "bitset") -> Solved:
+        """The request, compiled and solved."""
+        return solve(
+            self.capability,
+            self.catalog,
+            policy=self.policy,
+            preferred_provider=self.preferred_provider,
+            preferred_model=self.preferred_model,
+            setup_failures=self.setup_failures,
+            engine=engine,
+        )
+
+    def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
+        """The wire answer."""
+        solved = self.solve(engine)
+        outcome: Decision | CapabilityUnsatisfiableError = solved.outcome()
+        found: dict[str, Any] = {
+            ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict(),
+            "at": self.at,
+        }
+        if "matched" in self.include:
+            found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
+        if "explanation" in self.include:
+            found["explanation"] = solved.explanation().to_dict()
+        if "request" in self.include:
+            found["request"] = {key: value for key, value in self.document.items() if key not in ("include", "id")}
+        return found
+
+
+def read_request(request: Any, *, now: datetime | None = None) -> Request:
+    """Check a wire request, and read its parts.
+
+    Args:
+        request: The request as parsed JSON.
+        now: The time of a request that names none; the present when absent.
+
+    Raises:
+        InvalidRequestError: Unknown keys, or values of a wrong type.
+        InvalidCapabilityError: The declaration is broken.
+        InvalidPolicyError: The policy is broken.
+        InvalidProviderError: A provider's metadata is broken.
+        DuplicateProviderError: Two providers have one id.
+
+    Every error lists all problems of the request; its kind is the first of these that applies.
+    """
+    if not isinstance(request, Mapping):
+        raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    reader = _Reader(request)
+    document = reader.document()
+    document.setdefault("at", _utc(now or datetime.now(UTC)))
+    capability = reader.capability()
+    policy = reader.policy()
+    providers = reader.providers()
+    failures = reader.setup_failures()
+    reader.raise_problems()
+    assert capability is not None  # read_capability raised otherwise, and so did raise_problems
+    return Request(document, capability, Catalog.of_members(providers), policy, failures)
+
+
+class _Reader:
+    """Reads a request part by part, and gathers what is wrong with each."""
+
+    def __init__(self, request: Mapping[str, Any]) -> None:
+        self.request = request
+        self.request_issues: list[Issue] = []
+        self.errors: list[WhyrouteError] = []
+
+    def raise_problems(self) -> None:
+        errors: list[WhyrouteError] = [InvalidRequestError(self.request_issues)] if self.request_issues else []
+        errors += self.errors
+        if not errors:
+            return
+        ranked = sorted(errors, key=lambda error: _PRECEDENCE.index(type(error)))  # stable: document order within
+        issues = [issue for error in errors for issue in getattr(error, "issues", ())]
+        first = ranked[0]
+        if isinstance(first, InvalidProviderError):
+            raise InvalidProviderError(first.reason, _first_to_front(first, issues), first.provider_id)
+        if isinstance(first, InvalidInputError):
+            raise type(first)(_first_to_front(first, issues))
+        raise first
+
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in self.request.items():
+            if not isinstance(key, str) or key not in _KEYS:
+                self.request_issues.append(_unknown_key(key))
+                continue
+            found[key] = value
+            check = _KEYS[key]
+            if check is not None:
+                cleaned, foreign = plain(value, child("", key))
+                found[key] = cleaned
+                self.request_issues += foreign or check(cleaned, child("", key))
+        for key in ("capability", "providers"):
+            if key not in self.request:
+                self.request_issues.append(Issue(child("", key), f"missing; a request has `{key}`"))
+        return found
+
+    def capability(self) -> Capability | None:
+        if "capability" not in self.request:
+            return None
+        try:
+            return read_capability(self.request["capability"], "/capability")
+        except InvalidCapabilityError as error:
+            self.errors.append(error)
+            return None
+
+    def policy(self) -> TenantPolicy | None:
+        if "tenantPolicy" not in self.request:
+            return None
+        try:
+            return read_policy(self.request["tenantPolicy"], "/tenantPolicy")
+        except InvalidPolicyError as error:
+            self.errors.append(error)
+            return None
+
+    def providers(self) -> list[tuple[DeclaredProvider, ProviderMetadata]]:
+        given = self.request.get("providers", [])
+        if not isinstance(given, list | tuple):
+            self.request_issues.append(Issue("/providers", f"{kind_of(given)}; `providers` is a list of metadata"))
+            return []
+        found: list[tuple[DeclaredProvider, ProviderMetadata]] = []
+        seen: dict[str, int] = {}
+        for index, value in enumerate(given):
+            path = child("", "providers", index)
+            problems, cleaned = metadata_problems(value, path)
+            if problems:
+                provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
+                known = provider_id if isinstance(provider_id, str) and provider_id else None
+                self.errors.append(InvalidProviderError(problems[0][0], [issue for _, issue in problems], known))
+                continue
+            metadata = ProviderMetadata.of_checked(cleaned)
+            if metadata.id in seen:
+                message = f"{shown(metadata.id)} is the id of /providers/{seen[metadata.id]} too; ids are unique"
+                self.errors.append(DuplicateProviderError(metadata.id, issues=[Issue(child(path, "id"), message)]))
+                continue
+            seen[metadata.id] = index
+            found.append((DeclaredProvider(metadata), metadata))
+        return found
+
+    def setup_failures(self) -> tuple[SetupFailure, ...]:
+        if self.request_issues:
+            return ()
+        return tuple(SetupFailure.model_validate(failure) for failure in self.request.get("setupFailures", ()))
+
+
+_PRECEDENCE: list[type[WhyrouteError]] = [
+    InvalidRequestError,
+    InvalidCapabilityError,
+    InvalidPolicyError,
+    InvalidProviderError,
+    DuplicateProviderError,
+]
+
+
+def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue]:
+    """The issues that gave the error its kind, then the others."""
+    own = {id(issue) for issue in first.issues}
+    return [*first.issues, *(issue for issue in issues if id(issue) not in own)]
+
+
+def _unknown_key(key: Any) -> Issue:
+    if key in _NOT_YET:
+        return Issue(child("", key), f"{shown(key)} is not supported by this version of whyroute")
+    if not isinstance(key, str):
+        return Issue("", f"key {shown(key)} is not a string")
+    hint = did_you_mean(key, _KEYS) or f"; the keys are {quoted(_KEYS)}"
+    return Issue(child("", key), f"{shown(key)} is not a key of a request{hint}")
+
+
+def _echoable(given: dict[str, Any]) -> dict[str, Any]:
+    """An id that JSON can hold; nothing otherwise, so that a broken request still gets its answer."""
+    return {} if given and plain(given["id"])[1] else given
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_MOMENT = re.compile(
+    r"\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?", re.ASCII
+)  # RFC 3339, and a date alone
+
+
+def _check_moment(value: Any, path: str) -> list[Issue]:
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        try:
+            (date if len(value) == 10 else datetime).fromisoformat(value.upper())
+        except ValueError:
+            pass
+        else:
+            return []
+    return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
+
+
+def _check_string(value: Any, path: str) -> list[Issue]:
+    return [] if isinstance(value, str) else [Issue(path, f"{shown(value)} is {kind_of(value)}; a string is expected")]
+
+
+def _check_labels(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; labels are an object of strings")]
+    return [issue for key, item in value.items() for issue in _check_string(item, child(path, key))]
+
+
+def _check_tokens(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; tokens are an object with `prompt` and `completion`")]
+    issues = [
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, _TOKEN_KEYS)}")
+        for key in value
+        if key not in _TOKEN_KEYS
+    ]
+    for key in _TOKEN_KEYS:
+        count = value.get(key)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            found = "missing" if key not in value else shown(count)
+            issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
+    return issues
+
+
+_TOKEN_KEYS = ("prompt", "completion")
+
+
+def _check_failures(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, list):
+        return [Issue(path, f"{kind_of(value)}; setup failures are a list of {{providerId, message}}")]
+    return [issue for index, item in enumerate(value) for issue in _check_failure(item, child(path, index))]
+
+
+_FAILURE_KEYS = ("providerId", "message")
+
+
+def _check_failure(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; a setup failure is {{providerId, message}}")]
+    issues = [
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, _FAILURE_KEYS)}")
+        for key in value
+        if key not in _FAILURE_KEYS
+    ]
+    for key in _FAILURE_KEYS:
+        if key not in value:
+            issues.append(Issue(child(path, key), f"missing; `{key}` is a string"))
+        else:
+            issues += _check_string(value[key], child(path, key))
+    return issues
+
+
+def _check_include(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, list):
+        return [Issue(path, f"{kind_of(value)}; `include` is a list")]
+    issues: list[Issue] = []
+    for index, item in enumerate(value):
+        if item not in _INCLUDES:
+            near = did_you_mean(item, _INCLUDES) if isinstance(item, str) else ""
+            hint = near or f"; there are {quoted(_INCLUDES)}"
+            issues.append(Issue(child(path, index), f"{shown(item)} can't be included{hint}"))
+    return issues
+
+
+_KEYS: dict[str, Any] = {
+    "capability": None,
+    "providers": None,
+    "tenantPolicy": None,
+    "preferredProvider": _check_string,
+    "preferredModel": _check_string,
+    "setupFailures": _check_failures,
+    "labels": _check_labels,
+    "at": _check_moment,
+    "tokens": _check_tokens,
+    "include": _check_include,
+    "id": lambda value, path: [],
+}
