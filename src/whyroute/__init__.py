@@ -10,83 +10,7 @@ Names are loaded when they are first used, so that importing the package costs n
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .adapters import (
-        AdapterConfigCheckInput,
-        AdapterConfigProblem,
-        AdapterFactoryEntry,
-        AdapterFactoryInput,
-        AdapterFactoryRegistry,
-        AdapterIdentities,
-        AwsCredentialClient,
-        AwsCredentials,
-        AzureTokenClient,
-        PrepareError,
-        PrepareProgress,
-        PrepareReady,
-        adapter_config_error,
-    )
-    from .calls import (
-        ModelCallInput,
-        ModelCallResult,
-        ModelCallWarning,
-        ModelMessage,
-        ModelToolCall,
-        ModelToolDefinition,
-        StructuredOutputRequest,
-        UsageCounters,
-    )
-    from .catalog import Candidate, Catalog
-    from .constraints import NamedConstraint, Origin
-    from .declarations import (
-        Budget,
-        Capability,
-        ContextWindowNeed,
-        CostNeed,
-        FeatureNeed,
-        LatencyNeed,
-        ModelsNeed,
-        Preference,
-        ProvidersNeed,
-        RegionNeed,
-        define_capability,
-    )
-    from .errors import (
-        AdapterConfigError,
-        BudgetExceededError,
-        BudgetLimit,
-        CapabilityUnsatisfiableError,
-        DuplicateAdapterError,
-        DuplicateProviderError,
-        InvalidCapabilityError,
-        InvalidPolicyError,
-        InvalidProviderError,
-        InvalidRequestError,
-        MissingExtraError,
-        NotInvocableError,
-        Reason,
-        Rejection,
-        RejectionReason,
-        WhyrouteError,
-    )
-    from .explanations import Explanation, NearMiss
-    from .features import BUILT_IN_KINDS, DEFAULT_KIND, FEATURE_DESCRIPTIONS, FEATURES
-    from .issues import Issue
-    from .policies import TenantPolicy, combine
-    from .providers import (
-        DeclaredProvider,
-        ModelCost,
-        ModelInfo,
-        ModelProvider,
-        ModelThinking,
-        ProviderMetadata,
-        SetupFailure,
-    )
-    from .registry import ProviderRegistry, Registry
-    from .router import Decision, explain, match, route
-    from .wire import answer
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -168,10 +92,7 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 (the names are in the table above)
-    "__version__",
-    *_MODULE_OF,
-]
+__all__ = ["__version__", *_MODULE_OF]
 
 
 def __getattr__(name: str) -> Any:
