@@ -92,7 +92,8 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = ["__version__", *_MODULE_OF]
+__all__ = ["__version__"]
+__all__ += _MODULE_OF
 
 
 def __getattr__(name: str) -> Any:
