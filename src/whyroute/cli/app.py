@@ -1,0 +1,230 @@
+"""The commands."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from .. import __version__
+from .output import CommandError, complain_about, print_json, print_lines, print_text
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="whyroute",
+    help="Pick the (provider, model) pair that serves a capability under a tenant's policy, and say why.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Format(StrEnum):
+    """How an answer is printed."""
+
+    text = "text"
+    json = "json"
+
+
+class DataFormat(StrEnum):
+    """How data is written."""
+
+    yaml = "yaml"
+    json = "json"
+
+
+class EngineChoice(StrEnum):
+    """Which engine solves."""
+
+    bitset = "bitset"
+    plain = "plain"
+
+
+class Source(StrEnum):
+    """Whose catalog is imported."""
+
+    models_dev = "models-dev"
+    litellm = "litellm"
+    openrouter = "openrouter"
+
+
+class SchemaName(StrEnum):
+    """Which JSON Schema is printed."""
+
+    capability = "capability"
+    request = "request"
+    answer = "answer"
+
+
+RequestOption = Annotated[
+    str, typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input.")
+]
+ProvidersOption = Annotated[
+    Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
+    typer.Option("--providers", metavar="FILE", help="A catalog (YAML or JSON) for a request that has no providers."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How the answer is printed.")]
+OutputOption = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output."),
+]
+EngineOption = Annotated[
+    EngineChoice,
+    typer.Option("--engine", help="bitset, or plain: the solver library's own search, slower by far."),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"whyroute {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def whyroute(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Pick the (provider, model) pair that serves a capability under a tenant's policy, and say why."""
+
+
+@app.command()
+def route(
+    request: RequestOption,
+    providers: ProvidersOption = None,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+    engine: EngineOption = EngineChoice.bitset,
+) -> None:
+    """Route one request: the pick, why, and the alternates.
+
+    Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
+    """
+    from ..render import decision_lines, failure_lines  # noqa: PLC0415
+    from ..router import Decision  # noqa: PLC0415
+
+    parsed = _read(request, providers, format, output)
+    if format is Format.json:
+        found = parsed.answer(engine.value)
+        print_json(found, output)
+        raise typer.Exit(0 if "decision" in found else 1)
+    outcome = parsed.solve(engine.value).outcome()
+    if isinstance(outcome, Decision):
+        print_lines(decision_lines(outcome), output)
+        return
+    print_lines(failure_lines(outcome), output)
+    raise typer.Exit(1)
+
+
+@app.command()
+def explain(
+    request: RequestOption,
+    providers: ProvidersOption = None,
+    format: FormatOption = Format.text,
+    output: OutputOption = None,
+    engine: EngineOption = EngineChoice.bitset,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when nothing qualifies.")] = False,
+) -> None:
+    """Explain one request: what each constraint admits, and what stands in the way of each candidate.
+
+    Exit status 0, whatever the answer is; 2 when the request is unusable.
+    """
+    from ..render import explanation_lines  # noqa: PLC0415
+
+    parsed = _read(request, providers, format, output)
+    explanation = parsed.solve(engine.value).explanation()
+    if format is Format.json:
+        print_json(explanation.to_dict(), output)
+    else:
+        print_lines(explanation_lines(explanation), output)
+    if exit_code and not explanation.satisfiable:
+        raise typer.Exit(1)
+
+
+def _read(name: str, providers: str | None, format: Format, output: Path | None) -> Any:
+    from ..errors import WhyrouteError  # noqa: PLC0415
+    from ..wire import read_request  # noqa: PLC0415
+    from .inputs import request_document  # noqa: PLC0415
+
+    document = request_document(name, providers)
+    try:
+        return read_request(document)
+    except WhyrouteError as error:
+        if format is Format.json:
+            print_json({"error": error.to_dict()}, output)
+            raise typer.Exit(2) from None
+        raise CommandError(error) from None
+
+
+@app.command()
+def batch(
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="Requests, one JSON object per line.")] = "-",
+    output: OutputOption = None,
+    engine: EngineOption = EngineChoice.bitset,
+    progress: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--progress/--no-progress", help="A progress bar on stderr; by default when it is a terminal."),
+    ] = None,
+) -> None:
+    """Answer one request per line: one answer per line, in order, as they come.
+
+    A line that is no request gets an error answer, and the rest go on. Exit status 1 when there was such a line,
+    2 when there was no line at all.
+    """
+    from .batch import run_batch  # noqa: PLC0415
+
+    raise typer.Exit(run_batch(file, output, engine.value, progress=progress))
+
+
+@app.command()
+def schema(
+    name: Annotated[SchemaName, typer.Argument(help="Which schema.")],
+    output: OutputOption = None,
+) -> None:
+    """Print a JSON Schema (draft 2020-12), for editors and validators."""
+    from ..schema import schema_named  # noqa: PLC0415
+
+    print_json(schema_named(name.value), output)
+
+
+@app.command("import")
+def import_(
+    source: Annotated[Source, typer.Argument(help="Whose catalog it is.")],
+    file: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="The published catalog; models-dev: that of the installed package when absent."),
+    ] = None,
+    overlay: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--overlay", metavar="FILE", help="Regions, attributes and latencies to fill in."),
+    ] = None,
+    format: Annotated[
+        DataFormat, typer.Option("--format", "-f", help="How the providers are written.")
+    ] = DataFormat.yaml,
+    output: OutputOption = None,
+) -> None:
+    """Turn a published catalog into a `providers:` section.
+
+    What can't be used is left out and counted on stderr: no price is ever guessed.
+    """
+    from ..errors import WhyrouteError  # noqa: PLC0415
+    from ..importers import import_catalog, skipped_lines, to_json, to_yaml  # noqa: PLC0415
+
+    try:
+        result = import_catalog(source.value, file, overlay)
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+    write = to_yaml if format is DataFormat.yaml else to_json
+    print_text(write(result.providers), output)
+    models = sum(len(provider["models"]) for provider in result.providers)
+    typer.echo(f"{len(result.providers)} providers, {models} models", err=True)
+    for line in skipped_lines(result.skipped):
+        typer.echo(line, err=True)
+    if not result.providers:
+        complain_about(CommandError("nothing of this catalog can be used"))
+        raise typer.Exit(2)
+    sys.stdout.flush()

@@ -1,0 +1,59 @@
+"""The entry point: exit statuses, interrupts, closed pipes and faults, the same for every command."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+
+from .app import app
+from .output import CommandError, complain, complain_about
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: The words after the program's name; those of the process when absent.
+
+    Returns:
+        The exit status: 0 yes, 1 a negative answer, 2 wrong usage or unusable input, 3 a fault of whyroute's own,
+        130 interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Whatever the locale can't encode is escaped rather than fatal.
+            stream.reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(
+            args=None if arguments is None else list(arguments), prog_name="whyroute", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except CommandError as failure:
+        complain_about(failure)
+        return failure.status
+    except click.exceptions.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        complain(error.format_message())
+        return 2
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("WHYROUTE_TRACEBACK"):
+            raise
+        complain(
+            f"a fault of whyroute's own: {type(error).__name__}: {error}; please report it. "
+            "WHYROUTE_TRACEBACK=1 shows where it happened"
+        )
+        return 3
+    return status if isinstance(status, int) else 0
