@@ -1,11 +1,16 @@
 """Capability declarations: a kind, needs, preferences and a budget."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, ValidationError
 
+from .errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 from .fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
+from .issues import Issue
+from .jsontext import JsonTextError, plain, read_json
+from .modelissues import issues_of
 
 __all__ = [
     "Budget",
@@ -23,6 +28,8 @@ __all__ = [
     "Preference",
     "ProvidersNeed",
     "RegionNeed",
+    "define_capability",
+    "read_capability",
 ]
 
 ComparisonOp = Literal[">=", ">", "=", "<=", "<"]
@@ -117,7 +124,7 @@ class ModelsNeed(WireModel):
     models: NameLists
 
 
-NEED_KEYS: dict[str, type[Any]] = {
+NEED_KEYS: Mapping[str, type[WireModel]] = {
     "feature": FeatureNeed,
     "contextWindow": ContextWindowNeed,
     "costPerCall": CostNeed,
@@ -185,5 +192,66 @@ class Capability(WireModel):
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
+def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Capability:
+    """Validate a declaration against the capability schema, version 1.1.0.
+
+    Args:
+        spec: The declaration with its wire names, its JSON text, or a Capability.
+
+    Returns:
+        The declaration as a frozen model.
+
+    Raises:
+        InvalidCapabilityError: The declaration is broken or not JSON; all its issues, in document order.
+    """
+    document: Any = spec
+    if isinstance(spec, str | bytes):
+        try:
+            document = read_json(spec)
+        except JsonTextError as error:
+            raise InvalidCapabilityError([Issue("", error.message)]) from None
+    elif isinstance(spec, Capability):
+        # A model may come from `model_construct`, which checks nothing.
+        document = spec.model_dump(by_alias=True, exclude_unset=True, warnings=False)
+    issues = _schema_issues(document, empty_needs=False)
+    if issues:
+        raise InvalidCapabilityError(issues)
+    return _read(plain(document)[0], "")
+
+
 def read_capability(document: Any, path: str = "") -> Capability:
-    return Capability.model_validate(document)
+    """Read a declaration as the router takes it: an empty `needs` is fine, text is not parsed.
+
+    Args:
+        document: A JSON-like object with wire names, or a Capability, which is returned as it is.
+        path: JSON pointer of the document, for the issues.
+
+    Raises:
+        InvalidCapabilityError: The declaration is broken; all its issues, in document order.
+    """
+    if isinstance(document, Capability):
+        return document
+    cleaned, foreign = plain(document)
+    if not foreign:
+        try:
+            return Capability.model_validate(cleaned, by_alias=True, by_name=False)
+        except ValidationError:
+            pass  # The schema tells more of what is wrong.
+    issues = _schema_issues(document, empty_needs=True)
+    if issues:
+        raise InvalidCapabilityError(Issue(path + issue.path, issue.message) for issue in issues)
+    return _read(cleaned, path)
+
+
+def _schema_issues(document: Any, *, empty_needs: bool) -> list[Issue]:
+    # jsonschema takes long to load, and a declaration that the router can read doesn't need it.
+    from .schema import declaration_issues  # noqa: PLC0415
+
+    return declaration_issues(document, empty_needs=empty_needs)
+
+
+def _read(cleaned: Any, path: str) -> Capability:
+    try:
+        return Capability.model_validate(cleaned, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise InvalidCapabilityError(issues_of(error, cleaned, path, model=Capability)) from None

@@ -104,7 +104,7 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue]) -> Any:
     if value is None or kind is bool:
         return value
     if isinstance(value, int | float):
-        number = as_double(value if isinstance(value, int) else float(value))
+        number = as_double(int(value) if isinstance(value, int) else float(value))
         if not math.isfinite(number):
             issues.append(Issue(path, f"{_not_finite(value)}; a finite number is expected"))
         return number
@@ -116,7 +116,8 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue]) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, f"{path}/{index}", depth - 1, issues) for index, item in enumerate(value)]
     if isinstance(value, str):
-        return _plain(str(value), path, depth, issues)
+        # The text itself: an enumeration's own `str` may give the member's name.
+        return _plain(str.__str__(value), path, depth, issues)
     issues.append(Issue(path, f"a Python {shown(kind.__name__)} has no JSON form"))
     return None
 

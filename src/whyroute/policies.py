@@ -1,23 +1,118 @@
-"""Tenant policies and how they combine."""
+"""Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from .declarations import NameLists
+from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
+from .modelissues import read_model
 
-__all__ = ["TenantPolicy"]
+__all__ = ["TenantPolicy", "combine", "read_policy"]
+
+T = TypeVar("T")
 
 
 class TenantPolicy(WireModel):
-    """A tenant's clauses."""
+    """What a tenant lets its callers use. A clause that is left out sets nothing; null is refused.
 
-    tenant_id: str
-    providers: OrAbsent[NameLists] = None
-    models: OrAbsent[NameLists] = None
-    region_allow: OrAbsent[Names] = None
-    max_cost_per_call_usd: OrAbsent[Amount] = Field(default=None, alias="maxCostPerCallUsd")
-    max_tokens_per_call: OrAbsent[PositiveInteger] = None
+    An empty deny list sets nothing either; an empty allow list or `region_allow` allows nothing.
+    """
+
+    tenant_id: str = Field(description="whose policy it is; failed answers carry it")
+    providers: OrAbsent[NameLists] = Field(
+        default=None, description="provider ids that are allowed or denied, compared letter by letter; deny wins"
+    )
+    models: OrAbsent[NameLists] = Field(
+        default=None,
+        description="model names, without the provider's id, that are allowed or denied, compared letter by letter; "
+        "deny wins",
+    )
+    region_allow: OrAbsent[Names] = Field(
+        default=None, description="the provider's region must be one of these; an empty list allows no region"
+    )
+    max_cost_per_call_usd: OrAbsent[Amount] = Field(
+        default=None,
+        description="in spite of its name a cap on one price: at most this many USD for 1,000 prompt tokens; "
+        "0 lets only free models through",
+    )
+    max_tokens_per_call: OrAbsent[PositiveInteger] = Field(
+        default=None,
+        description="the tokens a call may come to, hence a floor: the model's context window must hold as many",
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as it goes over the wire."""
+        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
-def read_policy(document: object, path: str = "") -> TenantPolicy:
-    return TenantPolicy.model_validate(document)
+def read_policy(document: Any, path: str = "") -> TenantPolicy:
+    """Read a policy from its wire form.
+
+    Args:
+        document: A JSON-like object with camelCase keys, or a TenantPolicy, which is returned as it is.
+        path: JSON pointer of the document, for the issues.
+
+    Raises:
+        InvalidPolicyError: The document is broken; all its issues, in document order.
+    """
+    return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
+
+
+def combine(*policies: TenantPolicy) -> TenantPolicy:
+    """One policy that is at least as strict as each of its parts.
+
+    Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
+    `max_cost_per_call_usd` and the larger `max_tokens_per_call` hold. Members come in the order of first appearance,
+    each once. A clause that no part sets stays unset.
+
+    Args:
+        policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
+
+    Raises:
+        ValueError: There are no parts; no policy at all would allow everything.
+    """
+    if not policies:
+        raise ValueError("nothing to combine; at least one policy is expected")
+    if len(policies) == 1:
+        return policies[0]
+    clauses: dict[str, Any] = {
+        "providers": _combined_lists(policy.providers for policy in policies),
+        "models": _combined_lists(policy.models for policy in policies),
+        "region_allow": _intersection(policy.region_allow for policy in policies),
+        "max_cost_per_call_usd": min(_given(policy.max_cost_per_call_usd for policy in policies), default=None),
+        "max_tokens_per_call": max(_given(policy.max_tokens_per_call for policy in policies), default=None),
+    }
+    return TenantPolicy(tenant_id=policies[-1].tenant_id, **_set_only(clauses))
+
+
+def _given(values: Iterable[T | None]) -> list[T]:
+    return [value for value in values if value is not None]
+
+
+def _set_only(clauses: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in clauses.items() if value is not None}
+
+
+def _combined_lists(parts: Iterable[NameLists | None]) -> NameLists | None:
+    lists = _given(parts)
+    if not lists:
+        return None
+    allow = _intersection(part.allow for part in lists)
+    deny = _union(part.deny for part in lists)
+    return NameLists(**_set_only({"allow": allow, "deny": deny}))
+
+
+def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    lists = _given(parts)
+    if not lists:
+        return None
+    common = set(lists[0]).intersection(*lists[1:])
+    return tuple(name for name in dict.fromkeys(lists[0]) if name in common)
+
+
+def _union(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+    lists = _given(parts)
+    return tuple(dict.fromkeys(name for names in lists for name in names)) if lists else None
