@@ -11,7 +11,16 @@ from whyroute.providers import ProviderMetadata
 
 __all__ = ["catalog_of", "failing_request", "metadata_of", "request_of"]
 
-REGIONS = ("eu-west-1", "eu-central-1", "eu-north-1", "us-east-1", "us-west-2", "ap-south-1", "ap-east-1", "unspecified")
+REGIONS = (
+    "eu-west-1",
+    "eu-central-1",
+    "eu-north-1",
+    "us-east-1",
+    "us-west-2",
+    "ap-south-1",
+    "ap-east-1",
+    "unspecified",
+)
 WINDOWS = (8_192, 16_384, 32_768, 65_536, 128_000, 131_072, 200_000, 256_000, 400_000, 1_000_000, 1_048_576, 2_000_000)
 ATTRIBUTES = ("lower-cost", "lower-latency", "higher-accuracy", "local", "preview", "open-weights")
 MODELS_EACH = 10
@@ -60,9 +69,7 @@ def request_of(seed: int) -> tuple[Capability, TenantPolicy]:
                 {"contextWindow": {"op": ">=", "value": rng.randrange(8_000, 64_000)}},
                 {"costPerCall": {"op": "<=", "usd": rng.uniform(0.001, 0.01)}},
             ],
-            "prefer": [
-                {"feature": name, "weight": rng.choice([0.5, 1, 2, 2.5])} for name in rng.sample(ATTRIBUTES, 2)
-            ],
+            "prefer": [{"feature": name, "weight": rng.choice([0.5, 1, 2, 2.5])} for name in rng.sample(ATTRIBUTES, 2)],
         }
     )
     policy = TenantPolicy.model_validate(

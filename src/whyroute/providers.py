@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import (
     BaseModel,
@@ -55,14 +55,18 @@ class ModelCost(_Open):
 class ModelThinking(_Open):
     """How a model thinks before it answers."""
 
-    mode: str = Field(description="`adaptive`: on unless turned down; `always`: it can only be lowered")
+    mode: Literal["adaptive", "always"] = Field(
+        description="`adaptive`: on unless turned down; `always`: it can only be lowered"
+    )
     lowest: str = Field(description="the vendor's own setting for the least thinking")
 
 
 class ModelInfo(_Open):
     """One model of a provider."""
 
-    name: str = Field(description="the vendor's name of the model, unique within its provider")
+    name: str = Field(
+        description="the vendor's name of the model, unique within its provider", json_schema_extra={"minLength": 1}
+    )
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
     features: tuple[str, ...] = Field(description="the features it has")
     cost: ModelCost
@@ -84,9 +88,14 @@ class ProviderMetadata(_Open):
         InvalidProviderError: A rule of the contract is broken; `reason` is the first one, `issues` are all.
     """
 
-    id: str = Field(description="unique within the tenant")
-    region: str = Field(description="where the connection goes; `unspecified` when it is not bound to a region")
-    models: tuple[ModelInfo, ...] = Field(description="at least one; names are unique")
+    id: str = Field(description="unique within the tenant", json_schema_extra={"minLength": 1})
+    region: str = Field(
+        description="where the connection goes; `unspecified` when it is not bound to a region",
+        json_schema_extra={"minLength": 1},
+    )
+    models: tuple[ModelInfo, ...] = Field(
+        description="at least one; names are unique", json_schema_extra={"minItems": 1}
+    )
     default_model: str | None = Field(default=None, description="comes before the other models where ranks tie")
     attributes: tuple[str, ...] = Field(default=(), description="what preferences may name beside features")
     description: str | None = None

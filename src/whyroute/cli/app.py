@@ -186,7 +186,7 @@ def schema(
     output: OutputOption = None,
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
-    from ..schema import schema_named  # noqa: PLC0415
+    from ..wireschemas import schema_named  # noqa: PLC0415
 
     print_json(schema_named(name.value), output)
 

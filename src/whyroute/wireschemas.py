@@ -1,0 +1,270 @@
+"""JSON Schemas (draft 2020-12) of what crosses the wire, made from the models that read it."""
+
+from copy import deepcopy
+from typing import Any
+
+from pydantic import BaseModel
+
+from .policies import TenantPolicy
+from .providers import ProviderMetadata, SetupFailure
+from .schema import capability_schema
+
+__all__ = ["SCHEMAS", "answer_schema", "request_schema", "schema_named"]
+
+SCHEMAS = ("capability", "request", "answer")
+"""The schemas there are, by name."""
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_CANDIDATE = {
+    "type": "object",
+    "required": ["provider", "model"],
+    "additionalProperties": False,
+    "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
+}
+_REF_CANDIDATE = {"$ref": "#/$defs/Candidate"}
+
+
+def schema_named(name: str) -> dict[str, Any]:
+    """A fresh copy of one of SCHEMAS.
+
+    Raises:
+        ValueError: There is none of that name.
+    """
+    match name:
+        case "capability":
+            return capability_schema()
+        case "request":
+            return request_schema()
+        case "answer":
+            return answer_schema()
+        case _:
+            raise ValueError(f"`{name}` is no schema; there are {', '.join(f'`{known}`' for known in SCHEMAS)}")
+
+
+def request_schema() -> dict[str, Any]:
+    """The schema of a wire request. Unlike a declaration on its own, a request may have no needs."""
+    capability = capability_schema()
+    definitions = capability.pop("$defs")
+    for key in ("$schema", "$id", "$comment"):
+        capability.pop(key)
+    capability["properties"]["needs"].pop("minItems")
+    provider = _of_model(ProviderMetadata, definitions)
+    policy = _of_model(TenantPolicy, definitions)
+    failure = _of_model(SetupFailure, definitions)
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "$schema": _DRAFT,
+        "title": "Request",
+        "description": "One routing request: what is needed, who could serve it, and under which policy.",
+        "type": "object",
+        "required": ["capability", "providers"],
+        "additionalProperties": False,
+        "properties": {
+            "id": {"description": "Anything; the answer echoes it."},
+            "capability": {"$ref": "#/$defs/Capability"},
+            "providers": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/Provider"},
+                "description": "Metadata of the tenant's providers. Ids are unique.",
+            },
+            "tenantPolicy": {"$ref": "#/$defs/TenantPolicy"},
+            "preferredProvider": {"type": "string", "description": "A hint: this provider's candidates come first."},
+            "preferredModel": {"type": "string", "description": "A hint: candidates of this model name come first."},
+            "setupFailures": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/SetupFailure"},
+                "description": "Providers that could not be set up, to be named when nothing qualifies.",
+            },
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "at": {
+                "type": "string",
+                "description": "The time of the request: a date, or a date and time with its zone. Default: now.",
+            },
+            "tokens": {
+                "type": "object",
+                "required": ["prompt", "completion"],
+                "additionalProperties": False,
+                "properties": {"prompt": count, "completion": count},
+            },
+            "include": {
+                "type": "array",
+                "items": {"enum": ["matched", "explanation", "request"]},
+                "description": "What the answer holds beside the decision or the error.",
+            },
+        },
+        "$defs": {
+            **definitions,
+            "Capability": capability,
+            "Provider": provider,
+            "TenantPolicy": policy,
+            "SetupFailure": failure,
+        },
+    }
+
+
+def answer_schema() -> dict[str, Any]:
+    """The schema of a wire answer: a decision, or an error."""
+    reason = {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+    }
+    issue = {
+        "type": "object",
+        "required": ["path", "message"],
+        "additionalProperties": False,
+        "properties": {
+            "path": {"type": "string", "description": "JSON pointer into the request."},
+            "message": {"type": "string"},
+        },
+    }
+    identifiers = {"type": "array", "items": {"type": "string"}}
+    candidates = {"type": "array", "items": _REF_CANDIDATE}
+    return {
+        "$schema": _DRAFT,
+        "title": "Answer",
+        "description": "The answer to one routing request.",
+        "type": "object",
+        "oneOf": [{"required": ["decision", "at"]}, {"required": ["error"]}],
+        "additionalProperties": False,
+        "properties": {
+            "id": {"description": "The request's own."},
+            "decision": {"$ref": "#/$defs/Decision"},
+            "error": {"$ref": "#/$defs/Error"},
+            "at": {"type": "string", "description": "The time of the request."},
+            "matched": {**candidates, "description": "The candidates that qualify, in input order."},
+            "explanation": {"$ref": "#/$defs/Explanation"},
+            "request": {"type": "object", "description": "The request, with what was left out filled in."},
+        },
+        "$defs": {
+            "Candidate": deepcopy(_CANDIDATE),
+            "Reason": reason,
+            "Decision": {
+                "type": "object",
+                "required": ["pick", "alternates", "fallback", "reason", "score"],
+                "additionalProperties": False,
+                "properties": {
+                    "pick": _REF_CANDIDATE,
+                    "alternates": {**candidates, "description": "The others that qualify, in rank order."},
+                    "fallback": {"type": "boolean", "description": "Only fallback providers qualify."},
+                    "reason": {"type": "string"},
+                    "score": {"type": "number", "description": "Sum of the weights of the preferences that it meets."},
+                },
+            },
+            "Error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "additionalProperties": False,
+                "properties": {
+                    "code": {
+                        "enum": [
+                            "capability-unsatisfiable",
+                            "invalid-request",
+                            "invalid-capability",
+                            "invalid-policy",
+                            "invalid-provider",
+                            "duplicate-provider",
+                        ]
+                    },
+                    "message": {"type": "string"},
+                    "tenantId": {"type": "string"},
+                    "reason": {"type": "string", "description": "Of an invalid provider: the first rule it breaks."},
+                    "providerId": {"type": "string"},
+                    "issues": {"type": "array", "items": issue},
+                    "reasons": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["requirement", "satisfyingProviders", "rejectingProviders"],
+                            "additionalProperties": False,
+                            "properties": {
+                                "requirement": {"type": "string"},
+                                "satisfyingProviders": identifiers,
+                                "rejectingProviders": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["id", "reason"],
+                                        "additionalProperties": False,
+                                        "properties": {"id": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}},
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+            "Explanation": _explanation_schema(),
+        },
+    }
+
+
+def _explanation_schema() -> dict[str, Any]:
+    failed = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["constraint", "reason"],
+            "additionalProperties": False,
+            "properties": {"constraint": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}},
+        },
+    }
+    count = {"type": "integer", "minimum": 0}
+    return {
+        "type": "object",
+        "required": ["satisfiable", "constraints", "nearMisses"],
+        "properties": {
+            "satisfiable": {"type": "boolean"},
+            "constraints": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["id", "label", "owner", "admitted", "rejected"],
+                    "properties": {
+                        "id": {"type": "string"},
+                        "label": {"type": "string"},
+                        "owner": {"enum": ["caller", "policy", "rule"]},
+                        "admitted": count,
+                        "rejected": count,
+                    },
+                },
+            },
+            "nearMisses": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["candidate", "failed"],
+                    "additionalProperties": False,
+                    "properties": {"candidate": _REF_CANDIDATE, "failed": failed},
+                },
+            },
+        },
+    }
+
+
+def _of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A model's schema as the wire has it; its definitions join the others."""
+    schema = model.model_json_schema(by_alias=True)
+    for name, definition in schema.pop("$defs", {}).items():
+        definitions[name] = _on_the_wire(definition)
+    return dict(_on_the_wire(schema))
+
+
+def _on_the_wire(schema: Any) -> Any:
+    """Without what is Python's alone: None for absent, titles made from names, docstrings past their first paragraph."""
+    if isinstance(schema, list):
+        return [_on_the_wire(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {
+        key: _on_the_wire(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
+    }
+    if isinstance(found.get("description"), str):
+        found["description"] = " ".join(found["description"].split("\n\n")[0].split())
+    kinds = [kind for kind in found.get("anyOf", ()) if kind != {"type": "null"}]
+    if len(kinds) == 1:
+        del found["anyOf"]
+        found = {**kinds[0], **found}
+    return found
