@@ -251,7 +251,7 @@ def _of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, 
 
 
 def _on_the_wire(schema: Any) -> Any:
-    """Without what is Python's alone: None for absent, titles made from names, docstrings past their first paragraph."""
+    """Without what is Python's alone: None for absent, made-up titles, docstrings past their first paragraph."""
     if isinstance(schema, list):
         return [_on_the_wire(item) for item in schema]
     if not isinstance(schema, dict):
