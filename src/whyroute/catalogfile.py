@@ -37,10 +37,15 @@ class UnreadableFileError(WhyrouteError):
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         self.problem = problem
-        super().__init__(f"{shown(path)}: {problem}")
+        super().__init__(f"{_named(path)}: {problem}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problem)
+
+
+def _named(path: str) -> str:
+    # Its end tells a file from others, so a path is never cut.
+    return f"`{''.join(c if c.isprintable() else repr(c)[1:-1] for c in path)}`"
 
 
 class InvalidCatalogError(InvalidInputError):

@@ -20,7 +20,7 @@ What becomes of a row:
 | `supports_web_search` | feature `web-search` |
 
 `max_tokens` is never read: it is the output limit in some rows, the input limit in others, and neither in a few.
-`max_input_tokens` is at most the context window, so that a need for a large window is never met by mistake; a row without
+`max_input_tokens` is at most the context window, so a need for a large window is never met by mistake; a row without
 it is left out. Prices by character, second, image or request are not prices per token.
 """
 

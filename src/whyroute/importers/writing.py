@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from whyroute.catalogfile import FORMAT_VERSION
@@ -16,6 +17,8 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.@/+()-]*(?:[ :][A-Za-z0-9_.@/+()-]+)*"
 _PLAIN_ON_ONE_LINE = re.compile(r"[A-Za-z][A-Za-z0-9_./+-]*")
 _NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 """What some reader of YAML takes for a boolean or null."""
+
+_MOST_ZEROS = 9  # prices per 1,000 tokens go down to about 0.000001, and read better without an exponent
 
 
 def to_yaml(providers: Iterable[Mapping[str, Any]], *, header: str = "") -> str:
@@ -95,8 +98,12 @@ def _float(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("a number that is not finite has no place in wire metadata")
     mantissa, e, exponent = repr(value).partition("e")
-    # Without a point in the mantissa, YAML 1.1 takes 1e-07 for text.
-    return repr(value) if not e or "." in mantissa else f"{mantissa}.0e{exponent}"
+    if not e:
+        return mantissa
+    if -_MOST_ZEROS <= int(exponent) < 0:
+        return format(Decimal(repr(value)), "f")
+    # Without a point in the mantissa, YAML 1.1 takes 1e+17 for text.
+    return repr(value) if "." in mantissa else f"{mantissa}.0e{exponent}"
 
 
 def _text(value: str, plain: re.Pattern[str]) -> str:
