@@ -39,7 +39,7 @@ def overlaid(**overlay: Any) -> importers.ImportResult:
 def issues_of(document: Any) -> list[tuple[str, str]]:
     with pytest.raises(InvalidOverlayError) as caught:
         importers.models_dev(DOCUMENT, overlay_from(document))
-    return [tuple(issue) for issue in caught.value.issues]
+    return [(issue.path, issue.message) for issue in caught.value.issues]
 
 
 def test_an_overlay_fills_region_latency_and_the_rest() -> None:

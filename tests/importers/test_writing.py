@@ -131,7 +131,7 @@ def test_doubles_come_back_as_the_same_doubles(value: float) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_numbers_that_are_not_finite_are_never_written(value: float) -> None:
     for write in (to_yaml, to_json):
-        with pytest.raises(ValueError, match="finite|compliant"):
+        with pytest.raises(ValueError, match=r"finite|compliant"):
             write([{"contextWindow": value}])
 
 
