@@ -1,0 +1,136 @@
+"""Files that hold a `providers:` section, and the reading of YAML and JSON files."""
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, ClassVar
+
+from .errors import InvalidInputError, WhyrouteError
+from .issues import Issue, child, did_you_mean, kind_of, shown
+from .jsontext import JsonTextError, plain, read_json
+from .yamltext import YamlTextError, read_yaml
+
+__all__ = [
+    "FORMAT_VERSION",
+    "InvalidCatalogError",
+    "UnreadableFileError",
+    "read_bytes",
+    "read_document",
+    "read_providers",
+]
+
+FORMAT_VERSION = 1
+"""The value of the key `whyroute` that opens a file."""
+
+FilePath = str | PathLike[str]
+
+
+class UnreadableFileError(WhyrouteError):
+    """A file is not there, can't be opened, or is not in the format it should be in.
+
+    Attributes:
+        path: The file, as it was named.
+        problem: What is wrong with it.
+    """
+
+    code: ClassVar[str] = "unreadable-file"
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+        super().__init__(f"{_named(path)}: {problem}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.problem)
+
+
+def _named(path: str) -> str:
+    # Its end tells a file from others, so a path is never cut.
+    return f"`{''.join(c if c.isprintable() else repr(c)[1:-1] for c in path)}`"
+
+
+class InvalidCatalogError(InvalidInputError):
+    """A document is no catalog of providers."""
+
+    code: ClassVar[str] = "invalid-catalog"
+    subject: ClassVar[str] = "the catalog"
+
+
+def read_bytes(path: FilePath) -> bytes:
+    """What a file holds.
+
+    Raises:
+        UnreadableFileError: It is not there or can't be opened.
+    """
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFileError(fspath(path), "there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadableFileError(fspath(path), "this is a directory; a file is expected") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableFileError(fspath(path), f"can't be read: {reason.lower()}") from None
+
+
+def read_document(path: FilePath) -> Any:
+    """The one document of a file: JSON when its name ends in `.json`, else YAML 1.2 (of which JSON is a part).
+
+    Returns:
+        The value as it was read; None for a YAML file without a document.
+
+    Raises:
+        UnreadableFileError: The file can't be read or is not in that format.
+    """
+    data = read_bytes(path)
+    try:
+        return read_json(data) if fspath(path).lower().endswith(".json") else read_yaml(data)
+    except (JsonTextError, YamlTextError) as error:
+        raise UnreadableFileError(fspath(path), error.message) from None
+
+
+def read_providers(path: FilePath) -> list[dict[str, Any]]:
+    """The providers of a file, in wire form: what stands under its key `providers`.
+
+    The providers are not held to the contract's rules here; routing does that. Other sections are not read.
+
+    Args:
+        path: A YAML 1.2 file such as `whyroute import` writes, or the same as JSON (named `*.json`).
+
+    Raises:
+        UnreadableFileError: The file can't be read or is not in its format.
+        InvalidCatalogError: The document has no list of objects under `providers`.
+    """
+    document, issues = plain(read_document(path))
+    if issues:
+        raise InvalidCatalogError([_with_quotes(issue) for issue in issues])
+    if not isinstance(document, dict):
+        found = "empty" if document is None else f"{kind_of(document)}"
+        raise InvalidCatalogError([Issue("", f"{found}; an object with the key `providers` is expected")])
+    issues = []
+    version = document.get("whyroute", FORMAT_VERSION)
+    if version != FORMAT_VERSION or isinstance(version, bool):
+        issues.append(Issue("/whyroute", f"{shown(version)} is no format version that is read here; it is 1"))
+    if "providers" not in document:
+        near = next((found for key in document if (found := did_you_mean(key, ["providers"]))), "")
+        issues.append(Issue("", f"there is no key `providers`{near}"))
+        raise InvalidCatalogError(issues)
+    providers = document["providers"]
+    if not isinstance(providers, list):
+        issues.append(Issue("/providers", f"{kind_of(providers)}; a list of providers is expected"))
+    else:
+        issues += [
+            Issue(child("/providers", index), f"{shown(item)} is {kind_of(item)}; a provider is an object")
+            for index, item in enumerate(providers)
+            if not isinstance(item, dict)
+        ]
+    if issues:
+        raise InvalidCatalogError(issues)
+    return list(providers)
+
+
+def _with_quotes(issue: Issue) -> Issue:
+    return (
+        issue._replace(message=issue.message + "; text goes in quotes")
+        if "has no JSON form" in issue.message
+        else issue
+    )
