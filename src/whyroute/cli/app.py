@@ -218,8 +218,10 @@ def import_(
         result = import_catalog(source.value, file, overlay)
     except WhyrouteError as error:
         raise CommandError(error) from None
-    write = to_yaml if format is DataFormat.yaml else to_json
-    print_text(write(result.providers), output)
+    print_text(
+        to_yaml(result.providers, header=result.header) if format is DataFormat.yaml else to_json(result.providers),
+        output,
+    )
     models = sum(len(provider["models"]) for provider in result.providers)
     typer.echo(f"{len(result.providers)} providers, {models} models", err=True)
     for line in skipped_lines(result.skipped):
