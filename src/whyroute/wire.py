@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from .catalog import Catalog
+from .decisions import Decision, outcome_of
 from .declarations import Capability, read_capability
 from .errors import (
     CapabilityUnsatisfiableError,
@@ -17,12 +18,13 @@ from .errors import (
     InvalidRequestError,
     WhyrouteError,
 )
+from .explanations import Explanation
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .policies import TenantPolicy, read_policy
 from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
-from .router import Decision, Solved, solve
 from .solver import EngineName
+from .solving import Solved, solve
 
 __all__ = ["answer", "answer_line", "read_request"]
 
@@ -113,7 +115,7 @@ class Request:
     def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
         """The wire answer."""
         solved = self.solve(engine)
-        outcome: Decision | CapabilityUnsatisfiableError = solved.outcome()
+        outcome: Decision | CapabilityUnsatisfiableError = outcome_of(solved)
         found: dict[str, Any] = {
             ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict(),
             "at": self.at,
@@ -121,7 +123,7 @@ class Request:
         if "matched" in self.include:
             found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
         if "explanation" in self.include:
-            found["explanation"] = solved.explanation().to_dict()
+            found["explanation"] = Explanation(solved).to_dict()
         if "request" in self.include:
             found["request"] = {key: value for key, value in self.document.items() if key not in ("include", "id")}
         return found

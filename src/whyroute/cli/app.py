@@ -104,15 +104,15 @@ def route(
 
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
+    from ..decisions import Decision, outcome_of  # noqa: PLC0415
     from ..render import decision_lines, failure_lines  # noqa: PLC0415
-    from ..router import Decision  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
     if format is Format.json:
         found = parsed.answer(engine.value)
         print_json(found, output)
         raise typer.Exit(0 if "decision" in found else 1)
-    outcome = parsed.solve(engine.value).outcome()
+    outcome = outcome_of(parsed.solve(engine.value))
     if isinstance(outcome, Decision):
         print_lines(decision_lines(outcome), output)
         return
@@ -133,10 +133,11 @@ def explain(
 
     Exit status 0, whatever the answer is; 2 when the request is unusable.
     """
+    from ..explanations import Explanation  # noqa: PLC0415
     from ..render import explanation_lines  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
-    explanation = parsed.solve(engine.value).explanation()
+    explanation = Explanation(parsed.solve(engine.value))
     if format is Format.json:
         print_json(explanation.to_dict(), output)
     else:

@@ -1,7 +1,7 @@
 """What each constraint did, and what stands in the way of each candidate."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from ..constraints import NamedConstraint
 from ..errors import RejectionReason
 from ..providers import SetupFailure
 from ..ranking import Ranking
+from ..solving import Solved
 
 __all__ = ["Explanation", "NearMiss"]
 
@@ -39,23 +40,42 @@ class Explanation:
     """Why a route came out as it did.
 
     Attributes:
-        catalog: The candidates.
-        constraints: Every constraint, in the contract's order.
-        survivors: The set of candidates that all of them admit.
-        order: All candidates ranked as if admitted: regular before fallback, hints, score, ties.
-        setup_failures: Registered providers that were no candidates because they could not be set up.
+        solved: The request, compiled and solved.
     """
 
-    catalog: Catalog
-    constraints: tuple[NamedConstraint, ...]
-    survivors: int
-    order: tuple[Ranking, ...]
-    setup_failures: tuple[SetupFailure, ...] = ()
+    solved: Solved
+
+    @property
+    def catalog(self) -> Catalog:
+        """The candidates."""
+        return self.solved.catalog
+
+    @property
+    def constraints(self) -> Sequence[NamedConstraint]:
+        """Every constraint, in the contract's order."""
+        return self.solved.constraints
+
+    @property
+    def survivors(self) -> int:
+        """The set of candidates that all constraints admit."""
+        return self.solved.survivors
+
+    @property
+    def setup_failures(self) -> tuple[SetupFailure, ...]:
+        """Registered providers that were no candidates because they could not be set up."""
+        return self.solved.setup_failures
 
     @property
     def satisfiable(self) -> bool:
         """Whether any candidate qualifies."""
         return self.survivors != 0
+
+    @property
+    def order(self) -> tuple[Ranking, ...]:
+        """All candidates ranked as if admitted: regular before fallback, hints, score, ties."""
+        everyone = self.catalog.all()
+        fallbacks = self.catalog.fallbacks()
+        return tuple(self.solved.ranked(part) for part in (everyone & ~fallbacks, fallbacks) if part)
 
     @cached_property
     def near_misses(self) -> tuple[NearMiss, ...]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..decisions import Decision
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
 from ..explanations import Explanation
 from ..issues import Issue
 from ..numbers import ecmascript
 from ..ranking import RankedCandidates
-from ..router import Decision
 
 __all__ = ["Line", "Span", "decision_lines", "error_lines", "explanation_lines", "failure_lines"]
 
