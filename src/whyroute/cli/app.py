@@ -105,7 +105,7 @@ def route(
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
     from ..decisions import Decision, outcome_of  # noqa: PLC0415
-    from ..render import decision_lines, failure_lines  # noqa: PLC0415
+    from ..render import decision_lines, explanation_lines  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
     if format is Format.json:
@@ -116,7 +116,7 @@ def route(
     if isinstance(outcome, Decision):
         print_lines(decision_lines(outcome), output)
         return
-    print_lines(failure_lines(outcome), output)
+    print_lines(explanation_lines(outcome.explanation), output)
     raise typer.Exit(1)
 
 
