@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..constraints import NamedConstraint
-from ..explanations import Explanation, NearMiss, Relaxation
+from ..explanations import Explanation, NearMiss, Relaxation, Unknown
 from ..explanations.words import clash_sentence, counted, joined, named
 from ..issues import shown
-from ..numbers import ecmascript
+from ..numbers import Number, ecmascript
 from .lines import Line, constraint_lines, pair, printable
 
 __all__ = ["explanation_lines"]
@@ -58,7 +58,7 @@ def _fitted(sections: Sequence[list[Line]], budget: int) -> Iterator[Line]:
 
 def _failing(explanation: Explanation, everything: bool) -> list[list[Line]]:
     sections = [_clashes(explanation)]
-    setup = [
+    setup: list[Line] = [
         (
             ("  provider ", ""),
             (printable(f.provider_id), "bold"),
@@ -172,20 +172,27 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     missing = [unknown for unknown in explanation.unknowns if not unknown.also]
     if missing:
         lines.append((("Ways out: facts nobody supplied", "bold"),))
-        for unknown in missing:
-            measure = "its p95 latency" if unknown.field == "p95LatencyMs" else "its region"
-            lines.append(
-                (
-                    ("  -  ", "bold"),
-                    (f"find out {measure}", ""),
-                    (f" for {unknown.constraint.id}: ", "dim"),
-                    (pair(unknown.candidate), ""),
-                )
-            )
+        lines += _measures(missing)
     tell("Ways out: giving something up", groups["dropped"])
     if "relaxations" in explanation.truncated:
         lines.append((("There are more ways out than were worked out", "dim"),))
     return lines
+
+
+def _measures(missing: Sequence[Unknown]) -> Iterator[Line]:
+    """One line for each fact and constraint, whoever lacks it."""
+    grouped: dict[tuple[str, str], list[Unknown]] = {}
+    for unknown in missing:
+        grouped.setdefault((unknown.field, unknown.constraint.id), []).append(unknown)
+    for (field, constraint), lacking in grouped.items():
+        fact = "the p95 latency" if field == "p95LatencyMs" else "the region"
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        yield (
+            ("  -  ", "bold"),
+            (f"find out {fact} of ", ""),
+            (f"{pair(lacking[0].candidate)}{more}", "green"),
+            (f": nothing else stops {'it' if not more else 'them'} ({constraint})", "dim"),
+        )
 
 
 def _move(relaxation: Relaxation) -> str:
@@ -229,15 +236,11 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
         )
     redundant = [constraint.id for constraint in explanation.redundant]
     if redundant:
-        head.append(
-            ((f"  {joined(redundant)} reject{'s' if len(redundant) == 1 else ''} nobody that the others don't", "dim"),)
-        )
+        verb = "rejects" if len(redundant) == 1 else "reject"
+        head.append(((f"  {joined(redundant)} {verb} nobody that the others don't", "dim"),))
     order: list[Line] = [(("Ranking", "bold"),)]
     for place, ranked in enumerate(ranking, start=1):
-        met = ", ".join(
-            f"{printable(feature)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"
-            for feature, weight in ranked.matched
-        )
+        met = ", ".join(f"{printable(name)} {_signed(weight)}" for name, weight in ranked.matched)
         marks = "".join([", hinted" if ranked.hint else "", ", fallback" if ranked.fallback else ""])
         order.append(
             (
@@ -256,11 +259,18 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
     return sections
 
 
+def _signed(weight: Number) -> str:
+    return f"{'+' if weight >= 0 else ''}{ecmascript(weight)}"
+
+
 def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
     contrast = explanation.contrast
     if contrast is None:
         return
-    why: Line = (("Why not ", "bold"), (f"{printable(contrast.provider_id)} / {printable(contrast.model_name)}", "yellow"))
+    why: Line = (
+        ("Why not ", "bold"),
+        (f"{printable(contrast.provider_id)} / {printable(contrast.model_name)}", "yellow"),
+    )
     if not contrast.known:
         near = "" if not contrast.near else f"; near it are {joined([pair(candidate) for candidate in contrast.near])}"
         yield (*why, (f"? It is not a candidate{near}", ""))
