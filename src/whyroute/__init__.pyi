@@ -63,7 +63,7 @@ from .errors import (
     RejectionReason,
     WhyrouteError,
 )
-from .explanations import Explanation, NearMiss
+from .explanations import Contrast, Edit, Explanation, Limits, NearMiss, Ranked, ReasonGroup, Relaxation, Unknown
 from .features import BUILT_IN_KINDS, DEFAULT_KIND, FEATURE_DESCRIPTIONS, FEATURES
 from .issues import Issue
 from .policies import TenantPolicy, combine
@@ -105,11 +105,13 @@ __all__ = [
     "CapabilityUnsatisfiableError",
     "Catalog",
     "ContextWindowNeed",
+    "Contrast",
     "CostNeed",
     "Decision",
     "DeclaredProvider",
     "DuplicateAdapterError",
     "DuplicateProviderError",
+    "Edit",
     "Explanation",
     "FeatureNeed",
     "InvalidCapabilityError",
@@ -118,6 +120,7 @@ __all__ = [
     "InvalidRequestError",
     "Issue",
     "LatencyNeed",
+    "Limits",
     "MissingExtraError",
     "ModelCallInput",
     "ModelCallResult",
@@ -142,14 +145,18 @@ __all__ = [
     "ProviderMetadata",
     "ProviderRegistry",
     "ProvidersNeed",
+    "Ranked",
     "Reason",
+    "ReasonGroup",
     "RegionNeed",
     "Registry",
     "Rejection",
     "RejectionReason",
+    "Relaxation",
     "SetupFailure",
     "StructuredOutputRequest",
     "TenantPolicy",
+    "Unknown",
     "UsageCounters",
     "WhyrouteError",
     "__version__",

@@ -6,7 +6,7 @@ from typing import Any
 from .catalog import Candidate
 from .decisions import Decision, outcome_of
 from .declarations import Capability
-from .explanations import Explanation
+from .explanations import Explanation, Limits
 from .policies import TenantPolicy
 from .providers import SetupFailure
 from .solver import EngineName
@@ -85,11 +85,17 @@ def explain(
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
     setup_failures: Sequence[SetupFailure | Mapping[str, Any]] = (),
+    why_not: tuple[str, str] | None = None,
+    limits: Limits | None = None,
     engine: EngineName = "bitset",
 ) -> Explanation:
-    """What each constraint does, and what stands in the way of each candidate.
+    """Why a route comes out as it does, why not otherwise, and what would have to change.
 
     Takes the arguments of `route` and raises its errors, but never for "nothing qualifies".
+
+    Args:
+        why_not: A (provider id, model name) to compare with the pick.
+        limits: How much of each list is made.
     """
     solved = solve(
         capability,
@@ -100,4 +106,4 @@ def explain(
         setup_failures=setup_failures,
         engine=engine,
     )
-    return Explanation(solved)
+    return Explanation(solved, why_not, limits or Limits())

@@ -16,6 +16,7 @@ from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .hitting import Conflicts
 from .relaxations import Relaxation, relax
+from .usermessage import user_message
 
 __all__ = ["Explanation", "Limits", "Ranked"]
 
@@ -158,6 +159,16 @@ class Explanation:
         """Facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
         return tuple(unknowns(self.solved, self.limits.unknowns))
 
+    @cached_property
+    def user_message(self) -> str | None:
+        """One paragraph for the end user of a product built on this; None when something qualifies.
+
+        It says what can't be done and what to do next, without a name of a provider, a price or a rule.
+        """
+        if self.satisfiable:
+            return None
+        return user_message(self.cores, setup_failed=bool(self.setup_failures))
+
     # Always.
 
     @cached_property
@@ -248,6 +259,8 @@ class Explanation:
             found["truncated"] = list(self.truncated)
         found["relaxations"] = [relaxation.to_dict() for relaxation in self.relaxations]
         found["unknowns"] = [unknown.to_dict() for unknown in self.unknowns]
+        if self.user_message is not None:
+            found["userMessage"] = self.user_message
         found["nearMisses"] = [miss.to_dict() for miss in self.near_misses]
         if self.satisfiable:
             found["ranking"] = [ranked.to_dict() for ranked in self.ranking]

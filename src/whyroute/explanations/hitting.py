@@ -45,8 +45,8 @@ class Conflicts(Generic[T]):
         corrections: The minimal sets of constraints without which the others can be satisfied.
     """
 
-    cores: Found[T] = Found()  # noqa: RUF009  # frozen, and so safe to share
-    corrections: Found[T] = Found()  # noqa: RUF009
+    cores: Found[T] = Found()  # frozen, and so safe to share
+    corrections: Found[T] = Found()
 
 
 @dataclass(slots=True)

@@ -216,14 +216,9 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
     if first.fallback:
         head.append((("  It is a fallback: no regular provider qualifies", "yellow"),))
     if explanation.margin is not None:
-        margin = ecmascript(explanation.margin)
-        text = (
-            f"  It scores {ecmascript(first.score)}, {margin} more than the next"
-            if explanation.margin
-            else (
-                f"  It scores {ecmascript(first.score)}, as the next does: the order of names or the default model decides"
-            )
-        )
+        than = f"{ecmascript(explanation.margin)} more than the next"
+        tie = "as the next does: the order of names or the default model decides"
+        text = f"  It scores {ecmascript(first.score)}, {than if explanation.margin else tie}"
         head.append(((text, ""),))
     if explanation.tightest is not None:
         admitted = explanation.tightest.admitted.bit_count()
