@@ -11,7 +11,7 @@ from ..constraints import Constraints, NamedConstraint
 from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
 from ..solving import Solved
-from .contrast import Contrast, contrast
+from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .hitting import Conflicts
@@ -219,6 +219,14 @@ class Explanation:
             return None
         first, second = (ranking.scores.score(ranking.at(place)) for place in (0, 1))
         return wire_number(first - second)
+
+    @cached_property
+    def decided_by(self) -> DecidedBy | None:
+        """What puts the pick before the next in rank order; None when there is no next one."""
+        if self.margin is None:
+            return None
+        ranking = self.solved.ranked(self.survivors)
+        return decided_by(ranking, ranking.at(1))
 
     @cached_property
     def tightest(self) -> NamedConstraint | None:
