@@ -132,7 +132,9 @@ def test_why_not(run: Any, options: list[str], expected: str) -> None:
 
 
 def test_why_not_that_reads_two_ways_lists_them(run: Any, tmp_path: Path) -> None:
-    models = [{"name": n, "contextWindow": 1, "features": [], "cost": _FREE} for n in ("b/c", "c")]
+    models: list[dict[str, Any]] = [
+        {"name": n, "contextWindow": 1, "features": [], "cost": _FREE} for n in ("b/c", "c")
+    ]
     request = {
         "capability": {"needs": []},
         "providers": [
@@ -422,7 +424,7 @@ def test_progress_is_off_unless_stderr_is_a_terminal_and_can_be_asked_for(tmp_pa
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1", "FORCE_COLOR": ""}, {}])
 def test_no_colour_off_a_terminal(environment: dict[str, str]) -> None:
-    ran = process("explain", "-r", situation("four-way-clash"), **environment)
+    ran = process("explain", "-r", situation("four-way-clash"), stdin=b"", **environment)
     assert b"\x1b" not in ran.stdout
 
 
