@@ -11,12 +11,14 @@ NAMES = ["c", "b/c", "a", "B", "b", "\u00e9", "e\u0301", "z", "I", "\u0131"]
 REGIONS = ["eu-west-1", "EU-WEST-1", "us-east-1", "unspecified"]
 FEATURES = ["vision", "tool-use", "streaming", "batch"]
 ATTRIBUTES = ["lower-cost", "local", "vision"]  # an attribute may read like a feature
-KINDS = ["llm-inference", "embedding"]
 PRICES: list[float] = [0, 1e-7, 0.1, 0.2, 0.3, 0.30000000000000004, 1, 1e300]
 WINDOWS: list[float] = [1, 4096, 8000, 8001, 128000, 128000.0, 2**53]
 LATENCIES: list[float] = [0, 0.5, 900, 900.0, 1500]
 WEIGHTS: list[float] = [0, 0.0, 0.1, 0.2, 0.3, 0.30000000000000004, 1, 2, -1, -0.1, -0.3, 1e300, 1e-300, -1e300]
 OPS = [">=", ">", "=", "<=", "<"]
+
+
+kinds = st.sampled_from(["llm-inference"] * 5 + ["embedding"])
 
 
 def _some(pool: list[Any], at_most: int = 3, at_least: int = 0) -> st.SearchStrategy[list[Any]]:
@@ -42,7 +44,7 @@ def _providers(draw: st.DrawFn, provider_id: str) -> dict[str, Any]:
     found: dict[str, Any] = {"id": provider_id, "region": draw(st.sampled_from(REGIONS)), "models": offered}
     optional: dict[str, st.SearchStrategy[Any]] = {
         "attributes": _some(ATTRIBUTES),
-        "capabilityKind": st.sampled_from([KINDS[0], *KINDS]),
+        "capabilityKind": kinds,
         "fallback": st.booleans(),
         "defaultModel": st.sampled_from([model["name"] for model in offered]),
     }
@@ -53,12 +55,13 @@ def _providers(draw: st.DrawFn, provider_id: str) -> dict[str, Any]:
 @st.composite
 def provider_lists(draw: st.DrawFn, at_most: int = 5) -> list[dict[str, Any]]:
     """Metadata of none to some providers, in any order."""
-    ids = draw(st.lists(st.sampled_from(IDS), max_size=at_most, unique=True))
+    count = draw(st.sampled_from([min(3, at_most), *range(at_most, -1, -1)]))  # now and then none; mostly some
+    ids = draw(st.lists(st.sampled_from(IDS), min_size=count, max_size=count, unique=True))
     return [draw(_providers(provider_id)) for provider_id in ids]
 
 
 def _lists(pool: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries({}, optional={"allow": _some(pool, 6), "deny": _some(pool, 2)})
+    return st.fixed_dictionaries({}, optional={"allow": _some(pool, 9), "deny": _some(pool, 2)})
 
 
 needs: st.SearchStrategy[dict[str, Any]] = st.one_of(
@@ -94,7 +97,7 @@ preferences: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
 
 capabilities: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"needs": st.lists(needs, max_size=3)},
-    optional={"kind": st.sampled_from([KINDS[0], *KINDS]), "prefer": preferences},
+    optional={"kind": kinds, "prefer": preferences},
 )
 
 policies: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -102,9 +105,9 @@ policies: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     optional={
         "providers": _lists(IDS),
         "models": _lists(NAMES),
-        "regionAllow": _some(REGIONS),
-        "maxCostPerCallUsd": st.sampled_from(PRICES),
-        "maxTokensPerCall": st.sampled_from(WINDOWS),
+        "regionAllow": _some(REGIONS, 6),
+        "maxCostPerCallUsd": st.sampled_from([*PRICES, 1, 1, 1]),
+        "maxTokensPerCall": st.sampled_from([1, 1, *WINDOWS]),
     },
 )
 

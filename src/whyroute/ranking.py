@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import overload
+from typing import Any, overload
 
 from . import bits
 from .catalog import Candidate, Catalog
@@ -104,6 +104,10 @@ class Ranking:
         self._rest = [part for part in (members & ~hinted, hinted) if part]
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The classes are found again where they are asked for; the lock can't travel.
+        return _restored, (self.catalog, self.scores, self.members, self.hinted, self.fallback)
+
     def best(self) -> int:
         """The number of the pick."""
         return bits.lowest(self.scores.best(self.hinted or self.members))
@@ -140,6 +144,10 @@ class Ranking:
                 return bits.select(members, place)
             place -= count
         raise IndexError("rank out of range")
+
+
+def _restored(catalog: Catalog, scores: Scores, members: int, hinted: int, fallback: bool) -> Ranking:
+    return Ranking(catalog, scores, members, hinted, fallback=fallback)
 
 
 class RankedCandidates(Sequence[Candidate]):
