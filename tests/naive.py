@@ -64,8 +64,11 @@ def kind_check(wanted: str) -> Check:
 def need_constraint(need: dict[str, Any]) -> tuple[str, Check]:
     ((key, value),) = need.items()
     if key == "feature":
-        return f"feature:{value}", lambda provider, model: (
-            None if value in model["features"] else {"code": "missing-feature", "feature": value}
+        return (
+            f"feature:{value}",
+            lambda provider, model: (
+                None if value in model["features"] else {"code": "missing-feature", "feature": value}
+            ),
         )
     if key == "contextWindow":
         op, wanted = value["op"], value["value"]
@@ -73,10 +76,13 @@ def need_constraint(need: dict[str, Any]) -> tuple[str, Check]:
     if key == "costPerCall":
         return f"costPerCall{value['op']}${printed(value['usd'])}", price_check(value["op"], value["usd"])
     if key == "region":
-        return f"region={value}", lambda provider, model: (
-            None
-            if provider["region"] == value
-            else {"code": "region-mismatch", "observed": provider["region"], "wanted": value}
+        return (
+            f"region={value}",
+            lambda provider, model: (
+                None
+                if provider["region"] == value
+                else {"code": "region-mismatch", "observed": provider["region"], "wanted": value}
+            ),
         )
     if key == "p95LatencyMs":
         return f"p95LatencyMs{value['op']}{printed(value['value'])}", latency_check(value["op"], value["value"])
@@ -189,17 +195,17 @@ def policy_constraints(policy: dict[str, Any]) -> list[tuple[str, Check]]:
     return found
 
 
+Hint = tuple[Callable[[tuple[Provider, Model]], str], str]
+
+
 def decide(request: dict[str, Any], matched: list[tuple[Provider, Model]]) -> dict[str, Any]:
     regular = [pair for pair in matched if not pair[0].get("fallback", False)]
     preferences = request["capability"].get("prefer", [])
-    hints = [
-        (read, request[key])
-        for key, read in (
-            ("preferredProvider", lambda pair: pair[0]["id"]),
-            ("preferredModel", lambda pair: pair[1]["name"]),
-        )
-        if key in request
-    ]
+    hints: list[Hint] = []
+    if "preferredProvider" in request:
+        hints.append((lambda pair: str(pair[0]["id"]), request["preferredProvider"]))
+    if "preferredModel" in request:
+        hints.append((lambda pair: str(pair[1]["name"]), request["preferredModel"]))
 
     def order(pair: tuple[Provider, Model]) -> tuple[Any, ...]:
         provider, model = pair
@@ -239,9 +245,7 @@ def fail(
         rejecting = [{"id": name, "reason": why} for name, why in outcomes if why is not None]
         if rejecting:
             satisfying = [name for name, why in outcomes if why is None]
-            reasons.append(
-                {"requirement": label, "satisfyingProviders": satisfying, "rejectingProviders": rejecting}
-            )
+            reasons.append({"requirement": label, "satisfyingProviders": satisfying, "rejectingProviders": rejecting})
     if failures := request.get("setupFailures", []):
         reasons.append(
             {

@@ -1,7 +1,8 @@
 """The recorded cases, through every way in and on both engines."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 
@@ -21,6 +22,7 @@ from whyroute import (
 )
 from whyroute.solver import ENGINES, EngineName
 
+T = TypeVar("T")
 ROUTING = lines("routing.jsonl")
 REPORTED = lines("reported.jsonl")
 
@@ -47,7 +49,8 @@ def test_answer(engine: EngineName) -> None:
         for reason in answered.get("error", {}).get("reasons", ()):
             for rejected in reason["rejectingProviders"]:
                 message = rejected["reason"]["message"]
-                if rejected["reason"]["code"] != "provider-setup-failed":  # that one is whoever's set it up
+                # That of a set-up failure is written by whoever sets providers up.
+                if rejected["reason"]["code"] != "provider-setup-failed":
                     assert broken_rules(message) == [], (case["id"], message)
         text = json.dumps(answered, allow_nan=False)
         assert json.loads(text) == answered, case["id"]
@@ -68,6 +71,13 @@ def _hints(request: dict[str, Any]) -> dict[str, Any]:
     return {names[key]: request[key] for key in names if key in request}
 
 
+def _outcome(ask: Callable[..., T], *arguments: Any, **options: Any) -> T | CapabilityUnsatisfiableError:
+    try:
+        return ask(*arguments, **options)
+    except CapabilityUnsatisfiableError as error:
+        return error
+
+
 @both_engines
 def test_route_and_match(engine: EngineName) -> None:
     for case in ROUTING:
@@ -75,23 +85,14 @@ def test_route_and_match(engine: EngineName) -> None:
         capability = Capability.model_validate(request["capability"])
         policy = TenantPolicy.model_validate(request["tenantPolicy"]) if "tenantPolicy" in request else None
         catalog = Catalog(ProviderMetadata.model_validate(metadata) for metadata in request["providers"])
-        failures = request.get("setupFailures", ())
-        outcome: Decision | CapabilityUnsatisfiableError
-        try:
-            outcome = route(
-                capability, catalog, policy=policy, setup_failures=failures, engine=engine, **_hints(request)
-            )
-        except CapabilityUnsatisfiableError as error:
-            outcome = error
-        try:
-            matched = [
-                candidate.to_dict()
-                for candidate in match(capability, catalog, policy=policy, setup_failures=failures, engine=engine)
-            ]
-        except CapabilityUnsatisfiableError as error:
-            matched = []
-            assert isinstance(outcome, CapabilityUnsatisfiableError), case["id"]
-            assert error.to_dict() == outcome.to_dict(), case["id"]
+        options = {"policy": policy, "setup_failures": request.get("setupFailures", ()), "engine": engine}
+        outcome = _outcome(route, capability, catalog, **options, **_hints(request))
+        filtered = _outcome(match, capability, catalog, **options)
+        matched: list[dict[str, str]] = []
+        if isinstance(filtered, CapabilityUnsatisfiableError):
+            assert filtered.to_dict() == outcome.to_dict(), case["id"]
+        else:
+            matched = [candidate.to_dict() for candidate in filtered]
         found = {"matched": matched, ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict()}
         assert _comparable(found) == wanted, case["id"]
         assert json.loads(outcome.to_json()) == outcome.to_dict(), case["id"]
@@ -102,7 +103,7 @@ def test_route_and_match(engine: EngineName) -> None:
             assert outcome.tenant_id == wanted["error"].get("tenantId"), case["id"]
 
 
-LABELS = {
+_LABELS = {
     "region": "region=",
     "vision": "feature:vision",
     "contextWindow": "contextWindow",
@@ -131,7 +132,7 @@ def test_reported_faults(case: dict[str, Any], engine: EngineName) -> None:
                 for reason in answered["error"]["reasons"]
                 for rejected in reason["rejectingProviders"]
             }
-            wanted = [(f"{r['provider']}/{r['model']}", LABELS[r["about"]]) for r in expect["rejections"]]
+            wanted = [(f"{r['provider']}/{r['model']}", _LABELS[r["about"]]) for r in expect["rejections"]]
             for candidate, label in wanted:
                 assert any(name == candidate and text.startswith(label) for name, text in found), (candidate, label)
             assert len(found) == len(wanted), "nothing else is rejected"
