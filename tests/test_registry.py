@@ -208,7 +208,7 @@ def test_numbers_that_are_no_finite_doubles(number: float) -> None:
         ("p95LatencyMs", "invalid-p95-latency"),
         ("maxOutputTokens", "invalid-max-output-tokens"),
     ):
-        assert refused(provider("p", model(**{key: number}))).reason == reason
+        assert refused(provider("p", {**model(), key: number})).reason == reason
     for key in ("promptUsdPer1kTokens", "completionUsdPer1kTokens"):
         assert refused(provider("p", model(cost={**model()["cost"], key: number}))).reason == "invalid-cost"
     assert refused(provider("p", model(sampling=number))).reason == "invalid-sampling"
@@ -266,6 +266,7 @@ def test_metadata_that_is_no_object(given: Any) -> None:
 
 
 def test_fields_that_routing_reads_have_their_types() -> None:
+    not_text: dict[Any, Any] = {5: "a key that is no string"}
     for given in (
         metadata("p", {key: value for key, value in model().items() if key != "features"}),
         metadata("p", model(features="vision")),
@@ -279,7 +280,7 @@ def test_fields_that_routing_reads_have_their_types() -> None:
         metadata(description=5),
         metadata("half \ud800"),
         metadata("p", model("\udfff")),
-        {**metadata(), 5: "a key that is no string"},
+        {**metadata(), **not_text},
         metadata(note=object()),
         metadata(note={1, 2}),
     ):
