@@ -281,10 +281,11 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
     default = meta.get("defaultModel")
     if "defaultModel" in meta and not (isinstance(default, str) and default in names):
         near = did_you_mean(default, names) if isinstance(default, str) else ""
+        listed = f"; they are {quoted(names)}" if names else ""
         add(
             "unknown-default-model",
             child(path, "defaultModel"),
-            f"{shown(default)} is none of the provider's models{near or '; they are ' + quoted(names)}",
+            f"{shown(default)} is none of the provider's models{near or listed}",
         )
     problems += [("invalid-labels", issue) for issue in _label_issues(meta, path)]
     return problems
