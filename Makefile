@@ -21,9 +21,9 @@ $(STAMP): pyproject.toml
 setup: $(STAMP) ## make .venv and install the project with its development tools
 
 demo: $(STAMP) ## route on the real catalog: one capability that has an answer and one that has none
-	@$(BIN)/whyroute route --request rules/requests/summarise.json
+	@$(BIN)/whyroute route --request rules/requests/summarise.json --providers rules/catalog.yaml
 	@echo
-	@$(BIN)/whyroute explain --request rules/requests/impossible.json
+	@$(BIN)/whyroute explain --request rules/requests/impossible.json --providers rules/catalog.yaml
 
 lint: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

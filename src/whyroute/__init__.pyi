@@ -31,6 +31,7 @@ from .calls import (
 )
 from .catalog import Candidate, Catalog
 from .constraints import NamedConstraint, Origin
+from .decisions import Decision
 from .declarations import (
     Budget,
     Capability,
@@ -62,7 +63,7 @@ from .errors import (
     RejectionReason,
     WhyrouteError,
 )
-from .explanations import Explanation, NearMiss
+from .explanations import Contrast, Edit, Explanation, Limits, NearMiss, Ranked, ReasonGroup, Relaxation, Unknown
 from .features import BUILT_IN_KINDS, DEFAULT_KIND, FEATURE_DESCRIPTIONS, FEATURES
 from .issues import Issue
 from .policies import TenantPolicy, combine
@@ -76,7 +77,7 @@ from .providers import (
     SetupFailure,
 )
 from .registry import ProviderRegistry, Registry
-from .router import Decision, explain, match, route
+from .router import explain, match, route
 from .wire import answer
 
 __all__ = [
@@ -104,11 +105,13 @@ __all__ = [
     "CapabilityUnsatisfiableError",
     "Catalog",
     "ContextWindowNeed",
+    "Contrast",
     "CostNeed",
     "Decision",
     "DeclaredProvider",
     "DuplicateAdapterError",
     "DuplicateProviderError",
+    "Edit",
     "Explanation",
     "FeatureNeed",
     "InvalidCapabilityError",
@@ -117,6 +120,7 @@ __all__ = [
     "InvalidRequestError",
     "Issue",
     "LatencyNeed",
+    "Limits",
     "MissingExtraError",
     "ModelCallInput",
     "ModelCallResult",
@@ -141,14 +145,18 @@ __all__ = [
     "ProviderMetadata",
     "ProviderRegistry",
     "ProvidersNeed",
+    "Ranked",
     "Reason",
+    "ReasonGroup",
     "RegionNeed",
     "Registry",
     "Rejection",
     "RejectionReason",
+    "Relaxation",
     "SetupFailure",
     "StructuredOutputRequest",
     "TenantPolicy",
+    "Unknown",
     "UsageCounters",
     "WhyrouteError",
     "__version__",

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 
 from .numbers import Number
 
-__all__ = ["BitSlices", "flags", "from_flags", "from_positions", "full", "insert", "lowest", "positions", "select"]
+__all__ = [
+    "BitSlices",
+    "add_weight",
+    "flags",
+    "from_flags",
+    "from_positions",
+    "full",
+    "insert",
+    "lowest",
+    "positions",
+    "select",
+]
 
 
 def full(size: int) -> int:
@@ -69,6 +80,24 @@ def select(members: int, rank: int) -> int:
             low += half
             width -= half
     return low
+
+
+def add_weight(slices: list[int], members: int, weight: int) -> None:
+    """Add a weight of at least 0 to the number of every member, where bit k of a number is its place in slice k.
+
+    A ripple-carry addition for all of them at once; `slices` grows as it needs to.
+    """
+    at = 0
+    while weight:
+        if weight & 1:
+            carry, k = members, at
+            while carry:
+                if k >= len(slices):
+                    slices.extend([0] * (k + 1 - len(slices)))
+                slices[k], carry = slices[k] ^ carry, slices[k] & carry
+                k += 1
+        weight >>= 1
+        at += 1
 
 
 def insert(members: int, at: int, width: int, chunk: int = 0) -> int:

@@ -272,7 +272,7 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
         if not _filled(meta.get(key)):
             add(reason, child(path, key), f"{_instead(meta, key)}; `{key}` is a non-empty string")
     models = meta.get("models")
-    names: list[str] = []
+    names: dict[str, None] = {}
     if not isinstance(models, list) or not models:
         add("empty-models", child(path, "models"), f"{_instead(meta, 'models')}; `models` is a list of at least one")
     else:
@@ -291,7 +291,7 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
     return problems
 
 
-def _model_problems(model: Any, path: str, names: list[str]) -> Iterable[Problem]:
+def _model_problems(model: Any, path: str, names: dict[str, None]) -> Iterable[Problem]:
     if not isinstance(model, dict):
         yield "empty-model-name", Issue(path, f"a model is an object, this is {kind_of(model)}")
         return
@@ -301,7 +301,7 @@ def _model_problems(model: Any, path: str, names: list[str]) -> Iterable[Problem
     elif name in names:
         yield "duplicate-model-name", Issue(child(path, "name"), f"{shown(name)} is there twice; names are unique")
     else:
-        names.append(str(name))
+        names[str(name)] = None
     if not _positive_integer(model.get("contextWindow")):
         message = f"{_instead(model, 'contextWindow')}; `contextWindow` is a positive integer, in tokens"
         yield "invalid-context-window", Issue(child(path, "contextWindow"), message)

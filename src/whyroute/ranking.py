@@ -49,7 +49,7 @@ class Scores:
                 low += weight  # a penalty for some is a gain for all others, over a lower floor
                 members = catalog.all() & ~members
             if members:
-                _add(slices, members, abs(weight) // unit)
+                bits.add_weight(slices, members, abs(weight) // unit)
         return cls(tuple(slices), unit, low, exponent)
 
     def score(self, number: int) -> Fraction:
@@ -65,20 +65,6 @@ class Scores:
 
 
 _NO_SCORES = Scores((), 1, 0, 0)
-
-
-def _add(slices: list[int], members: int, weight: int) -> None:
-    at = 0
-    while weight:
-        if weight & 1:
-            carry, k = members, at
-            while carry:
-                if k >= len(slices):
-                    slices.extend([0] * (k + 1 - len(slices)))
-                slices[k], carry = slices[k] ^ carry, slices[k] & carry
-                k += 1
-        weight >>= 1
-        at += 1
 
 
 class Ranking:
@@ -107,6 +93,13 @@ class Ranking:
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for; the lock can't travel.
         return _restored, (self.catalog, self.scores, self.members, self.hinted, self.fallback)
+
+    def among(self, members: int) -> Iterator[int]:
+        """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
+        fallbacks = members & self.catalog.fallbacks()
+        for part in (members ^ fallbacks, fallbacks):
+            if part:
+                yield from Ranking(self.catalog, self.scores, part, self.hinted & part, fallback=part == fallbacks)
 
     def best(self) -> int:
         """The number of the pick."""

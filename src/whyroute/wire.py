@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from .catalog import Catalog
+from .decisions import Decision, outcome_of
 from .declarations import Capability, read_capability
 from .errors import (
     CapabilityUnsatisfiableError,
@@ -17,17 +18,18 @@ from .errors import (
     InvalidRequestError,
     WhyrouteError,
 )
+from .explanations import Explanation
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .policies import TenantPolicy, read_policy
 from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
-from .router import Decision, Solved, solve
 from .solver import EngineName
+from .solving import Solved, solve
 
 __all__ = ["answer", "answer_line", "read_request"]
 
 _INCLUDES = ("matched", "explanation", "request")
-_NOT_YET = ("regions", "conditions", "rules", "waivers", "whyNot", "slots", "together")
+_NOT_YET = ("regions", "conditions", "rules", "waivers", "slots", "together")
 
 
 def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict[str, Any]:
@@ -78,6 +80,7 @@ class Request:
         "preferred_model",
         "preferred_provider",
         "setup_failures",
+        "why_not",
     )
 
     def __init__(
@@ -95,6 +98,8 @@ class Request:
         self.setup_failures = setup_failures
         self.preferred_provider: str | None = document.get("preferredProvider")
         self.preferred_model: str | None = document.get("preferredModel")
+        asked: dict[str, str] | None = document.get("whyNot")
+        self.why_not: tuple[str, str] | None = None if asked is None else (asked["provider"], asked["model"])
         self.include: tuple[str, ...] = tuple(document.get("include", ()))
         self.at: str = document["at"]
 
@@ -110,10 +115,14 @@ class Request:
             engine=engine,
         )
 
+    def explanation(self, solved: Solved) -> Explanation:
+        """Why the request comes out as it does."""
+        return Explanation(solved, self.why_not)
+
     def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
         """The wire answer."""
         solved = self.solve(engine)
-        outcome: Decision | CapabilityUnsatisfiableError = solved.outcome()
+        outcome: Decision | CapabilityUnsatisfiableError = outcome_of(solved)
         found: dict[str, Any] = {
             ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict(),
             "at": self.at,
@@ -121,7 +130,7 @@ class Request:
         if "matched" in self.include:
             found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
         if "explanation" in self.include:
-            found["explanation"] = solved.explanation().to_dict()
+            found["explanation"] = self.explanation(solved).to_dict()
         if "request" in self.include:
             kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
             found["request"] = plain(kept)[0]
@@ -336,19 +345,31 @@ _FAILURE_KEYS = ("providerId", "message")
 
 
 def _check_failure(value: Any, path: str) -> list[Issue]:
+    return _check_strings(value, path, _FAILURE_KEYS, "a setup failure is {providerId, message}")
+
+
+def _check_strings(value: Any, path: str, keys: tuple[str, ...], shape: str) -> list[Issue]:
+    """An object with exactly these keys, all of them strings."""
     if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; a setup failure is {{providerId, message}}")]
+        return [Issue(path, f"{kind_of(value)}; {shape}")]
     issues = [
-        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, _FAILURE_KEYS)}")
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, keys) or '; ' + shape}")
         for key in value
-        if key not in _FAILURE_KEYS
+        if key not in keys
     ]
-    for key in _FAILURE_KEYS:
+    for key in keys:
         if key not in value:
-            issues.append(Issue(child(path, key), f"missing; `{key}` is a string"))
+            issues.append(Issue(child(path, key), f"missing; {shape}"))
         else:
             issues += _check_string(value[key], child(path, key))
     return issues
+
+
+_CANDIDATE_KEYS = ("provider", "model")
+
+
+def _check_candidate(value: Any, path: str) -> list[Issue]:
+    return _check_strings(value, path, _CANDIDATE_KEYS, "a candidate is {provider, model}")
 
 
 def _check_include(value: Any, path: str) -> list[Issue]:
@@ -373,6 +394,7 @@ _KEYS: dict[str, Any] = {
     "labels": _check_labels,
     "at": _check_moment,
     "tokens": _check_tokens,
+    "whyNot": _check_candidate,
     "include": _check_include,
     "id": lambda value, path: [],
 }

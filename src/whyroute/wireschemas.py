@@ -86,6 +86,7 @@ def request_schema() -> dict[str, Any]:
                 "additionalProperties": False,
                 "properties": {"prompt": count, "completion": count},
             },
+            "whyNot": {**deepcopy(_CANDIDATE), "description": "A candidate to compare with the pick."},
             "include": {
                 "type": "array",
                 "items": {"enum": ["matched", "explanation", "request"]},

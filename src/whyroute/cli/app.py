@@ -71,6 +71,7 @@ OutputOption = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output."),
 ]
+AllOption = Annotated[bool, typer.Option("--all", help="Everything, however long; text is 25 lines otherwise.")]
 EngineOption = Annotated[
     EngineChoice,
     typer.Option("--engine", help="bitset, or plain: the solver library's own search, slower by far."),
@@ -104,19 +105,19 @@ def route(
 
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
-    from ..render import decision_lines, failure_lines  # noqa: PLC0415
-    from ..router import Decision  # noqa: PLC0415
+    from ..decisions import Decision, outcome_of  # noqa: PLC0415
+    from ..render import decision_lines, explanation_lines  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
     if format is Format.json:
         found = parsed.answer(engine.value)
         print_json(found, output)
         raise typer.Exit(0 if "decision" in found else 1)
-    outcome = parsed.solve(engine.value).outcome()
+    outcome = outcome_of(parsed.solve(engine.value))
     if isinstance(outcome, Decision):
         print_lines(decision_lines(outcome), output)
         return
-    print_lines(failure_lines(outcome), output)
+    print_lines(explanation_lines(outcome.explanation), output)
     raise typer.Exit(1)
 
 
@@ -124,25 +125,59 @@ def route(
 def explain(
     request: RequestOption,
     providers: ProvidersOption = None,
+    why_not: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick."),
+    ] = None,
+    why_not_provider: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous."),
+    ] = None,
+    why_not_model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider."),
+    ] = None,
     format: FormatOption = Format.text,
+    everything: AllOption = False,
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when nothing qualifies.")] = False,
 ) -> None:
-    """Explain one request: what each constraint admits, and what stands in the way of each candidate.
+    """Explain one request: what clashes, who is nearest, what would have to change and whose move that is.
 
     Exit status 0, whatever the answer is; 2 when the request is unusable.
     """
-    from ..render import explanation_lines  # noqa: PLC0415
+    from ..explanations import Explanation  # noqa: PLC0415
+    from .candidates import candidate_named  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
-    explanation = parsed.solve(engine.value).explanation()
-    if format is Format.json:
-        print_json(explanation.to_dict(), output)
-    else:
-        print_lines(explanation_lines(explanation), output)
+    asked = candidate_named(parsed.catalog, why_not, why_not_provider, why_not_model) or parsed.why_not
+    explanation = Explanation(parsed.solve(engine.value), asked, _limits(everything=everything))
+    _print_explanation(explanation, format, output, everything=everything)
     if exit_code and not explanation.satisfiable:
         raise typer.Exit(1)
+
+
+def _limits(*, everything: bool) -> Any:
+    from ..explanations import Limits  # noqa: PLC0415
+
+    return Limits(near_misses=None, unknowns=None, ranking=None) if everything else Limits()
+
+
+def _print_explanation(
+    explanation: Any,
+    format: Format,
+    output: Path | None,
+    *,
+    everything: bool,
+) -> None:
+    from ..render import explanation_lines  # noqa: PLC0415
+
+    match format:
+        case Format.json:
+            print_json(explanation.to_dict(), output)
+        case Format.text:
+            print_lines(explanation_lines(explanation, everything=everything), output)
 
 
 def _read(name: str, providers: str | None, format: Format, output: Path | None) -> Any:
@@ -218,8 +253,10 @@ def import_(
         result = import_catalog(source.value, file, overlay)
     except WhyrouteError as error:
         raise CommandError(error) from None
-    write = to_yaml if format is DataFormat.yaml else to_json
-    print_text(write(result.providers), output)
+    print_text(
+        to_yaml(result.providers, header=result.header) if format is DataFormat.yaml else to_json(result.providers),
+        output,
+    )
     models = sum(len(provider["models"]) for provider in result.providers)
     typer.echo(f"{len(result.providers)} providers, {models} models", err=True)
     for line in skipped_lines(result.skipped):

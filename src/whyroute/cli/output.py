@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WhyrouteError
-from ..render.text import Line, error_lines
+from ..render.lines import Line
+from ..render.text import error_lines
 
 __all__ = ["CommandError", "complain", "complain_about", "print_json", "print_lines"]
 

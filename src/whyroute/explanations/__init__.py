@@ -1,6 +1,20 @@
-"""Explanations: what each constraint did, and what stands in the way of each candidate. Data only."""
+"""Explanations: why, why not, and what would have to change. Data only."""
 
-from .explanation import Explanation, NearMiss
+from .contrast import Contrast
+from .explanation import Explanation, Limits, Ranked
+from .failures import NearMiss, ReasonGroup, Unknown
 from .reasons import reasons_of
+from .relaxations import Edit, Relaxation
 
-__all__ = ["Explanation", "NearMiss", "reasons_of"]
+__all__ = [
+    "Contrast",
+    "Edit",
+    "Explanation",
+    "Limits",
+    "NearMiss",
+    "Ranked",
+    "ReasonGroup",
+    "Relaxation",
+    "Unknown",
+    "reasons_of",
+]

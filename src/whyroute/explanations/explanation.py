@@ -1,37 +1,77 @@
-"""What each constraint did, and what stands in the way of each candidate."""
+"""Why a route came out as it did: everything a person may want to know after it, computed when it is read."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .. import bits
 from ..catalog import Candidate, Catalog
-from ..constraints import NamedConstraint
-from ..errors import RejectionReason
+from ..constraints import Constraints, NamedConstraint
+from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
-from ..ranking import Ranking
+from ..solving import Solved
+from .contrast import Contrast, contrast
+from .cores import conflicts
+from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
+from .hitting import Conflicts
+from .relaxations import Relaxation, relax
+from .usermessage import user_message
 
-__all__ = ["Explanation", "NearMiss"]
+__all__ = ["Explanation", "Limits", "Ranked"]
 
 
 @dataclass(frozen=True, slots=True)
-class NearMiss:
-    """A candidate that does not qualify, and everything that stands in its way.
+class Limits:
+    """How much of each list an explanation makes. The number of cores and corrections can be exponential.
+
+    Attributes:
+        cores: Minimal sets of constraints that clash.
+        corrections: Minimal sets of constraints to drop.
+        relaxations: Corrections that are turned into edits and solved again.
+        near_misses: Candidates that don't qualify; None: all of them.
+        unknowns: Facts that nobody supplied; None: all of them.
+        ranking: Candidates that qualify; None: all of them.
+    """
+
+    cores: int = 64
+    corrections: int = 64
+    relaxations: int = 16
+    near_misses: int | None = 10
+    unknowns: int | None = 10
+    ranking: int | None = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate that qualifies, and what its place rests on.
 
     Attributes:
         candidate: The candidate.
-        failed: Every constraint that rejects it, in constraint order, each with why.
+        score: The sum of the weights of the preferences that it meets.
+        matched: Those preferences, as (feature or attribute, weight); one that is written twice stands twice.
+        hint: Whether it matches every hint that was given.
+        fallback: Whether its provider is a fallback.
     """
 
     candidate: Candidate
-    failed: tuple[tuple[NamedConstraint, RejectionReason], ...]
+    score: Number
+    matched: tuple[tuple[str, Number], ...]
+    hint: bool
+    fallback: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """The near miss as it goes over the wire."""
-        failed = [{"constraint": constraint.id, "reason": reason.to_dict()} for constraint, reason in self.failed]
-        return {"candidate": self.candidate.to_dict(), "failed": failed}
+        """The ranked candidate as it goes over the wire."""
+        return {
+            "candidate": self.candidate.to_dict(),
+            "score": self.score,
+            "matched": [{"feature": feature, "weight": weight} for feature, weight in self.matched],
+            "hint": self.hint,
+            "fallback": self.fallback,
+        }
+
+
+Sets = tuple[tuple[NamedConstraint, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -39,65 +79,199 @@ class Explanation:
     """Why a route came out as it did.
 
     Attributes:
-        catalog: The candidates.
-        constraints: Every constraint, in the contract's order.
-        survivors: The set of candidates that all of them admit.
-        order: All candidates ranked as if admitted: regular before fallback, hints, score, ties.
-        setup_failures: Registered providers that were no candidates because they could not be set up.
+        solved: The request, compiled and solved.
+        why_not: A (provider id, model name) that is asked about.
+        limits: How much of each list is made.
     """
 
-    catalog: Catalog
-    constraints: tuple[NamedConstraint, ...]
-    survivors: int
-    order: tuple[Ranking, ...]
-    setup_failures: tuple[SetupFailure, ...] = ()
+    solved: Solved = field(repr=False)
+    why_not: tuple[str, str] | None = None
+    limits: Limits = Limits()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The candidates."""
+        return self.solved.catalog
+
+    @property
+    def constraints(self) -> Constraints:
+        """Every constraint, in the contract's order."""
+        return self.solved.constraints
+
+    @property
+    def survivors(self) -> int:
+        """The set of candidates that all constraints admit."""
+        return self.solved.survivors
+
+    @property
+    def setup_failures(self) -> tuple[SetupFailure, ...]:
+        """Registered providers that were no candidates because they could not be set up."""
+        return self.solved.setup_failures
 
     @property
     def satisfiable(self) -> bool:
         """Whether any candidate qualifies."""
         return self.survivors != 0
 
+    # When nothing qualifies.
+
+    @cached_property
+    def _conflicts(self) -> Conflicts[int]:
+        return conflicts(
+            self.constraints.admitted,
+            self.catalog.size,
+            core_limit=self.limits.cores,
+            correction_limit=self.limits.corrections,
+        )
+
+    @cached_property
+    def cores(self) -> Sets:
+        """The minimal sets of constraints that no candidate satisfies together, smallest first."""
+        return self._named(self._conflicts.cores.sets)
+
+    @cached_property
+    def corrections(self) -> Sets:
+        """The minimal sets of constraints without which a candidate qualifies, smallest first."""
+        return self._named(self._conflicts.corrections.sets)
+
+    def _named(self, sets: Sequence[Sequence[int]]) -> Sets:
+        return tuple(tuple(self.constraints[index] for index in each) for each in sets)
+
+    @cached_property
+    def relaxations(self) -> tuple[Relaxation, ...]:
+        """For every correction the edits it takes, solved again, with the pick that they lead to."""
+        sets = self._conflicts.corrections.sets[: self.limits.relaxations]
+        return tuple(relax(self.solved, each) for each in sets)
+
+    @property
+    def truncated(self) -> tuple[str, ...]:
+        """Which of cores, corrections and relaxations a limit cut short."""
+        found = self._conflicts
+        cut = {
+            "cores": found.cores.truncated,
+            "corrections": found.corrections.truncated,
+            "relaxations": found.corrections.truncated or len(found.corrections.sets) > self.limits.relaxations,
+        }
+        return tuple(name for name, is_cut in cut.items() if is_cut)
+
+    @cached_property
+    def unknowns(self) -> tuple[Unknown, ...]:
+        """Facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
+        return tuple(unknowns(self.solved, self.limits.unknowns))
+
+    @cached_property
+    def user_message(self) -> str | None:
+        """One paragraph for the end user of a product built on this; None when something qualifies.
+
+        It says what can't be done and what to do next, without a name of a provider, a price or a rule.
+        """
+        if self.satisfiable:
+            return None
+        return user_message(self.cores, setup_failed=bool(self.setup_failures))
+
+    # Always.
+
     @cached_property
     def near_misses(self) -> tuple[NearMiss, ...]:
-        """Every candidate that does not qualify, fewest failures first, then by rank."""
-        return tuple(self._near_misses())
+        """The candidates that don't qualify, fewest failures first, then in rank order."""
+        return tuple(near_misses(self.solved, self.limits.near_misses))
 
-    def _near_misses(self) -> Iterator[NearMiss]:
-        size = self.catalog.size
-        counts = [0] * size
-        for constraint in self.constraints:
-            for number in bits.positions(constraint.rejected):
-                counts[number] += 1
-        ranked = [number for ranking in self.order for number in ranking if counts[number]]
-        ranked.sort(key=counts.__getitem__)
-        shared: dict[tuple[str, Any], RejectionReason] = {}
-        for number in ranked:
-            yield NearMiss(self.catalog.candidate(number), tuple(self._failures(number, shared)))
+    def rejections(self, constraint: NamedConstraint) -> tuple[ReasonGroup, ...]:
+        """The candidates that a constraint rejects, grouped by reason, the largest group first."""
+        return grouped(constraint)
 
-    def _failures(
-        self, number: int, shared: dict[tuple[str, Any], RejectionReason]
-    ) -> Iterator[tuple[NamedConstraint, RejectionReason]]:
-        candidate = self.catalog.candidate(number)
-        for constraint in self.constraints:
-            if constraint.admitted >> number & 1:
-                continue
-            observed = constraint.term.observe(candidate.metadata, candidate.model)
-            reason = shared.get((constraint.id, observed))
-            if reason is None:
-                reason = shared[constraint.id, observed] = constraint.term.reason(observed)
-            yield constraint, reason
+    @cached_property
+    def contrast(self) -> Contrast | None:
+        """Why the candidate of `why_not` is not the pick; None when none was asked about."""
+        return None if self.why_not is None else contrast(self.solved, *self.why_not)
 
-    def to_dict(self, *, limit: int | None = None) -> dict[str, Any]:
-        """The explanation as it goes over the wire.
+    # When something qualifies.
 
-        Args:
-            limit: How many near misses at most; absent: all.
-        """
-        return {
+    @cached_property
+    def ranking(self) -> tuple[Ranked, ...]:
+        """The candidates that qualify, best first, with the preferences that each meets; empty when none does."""
+        return tuple(self._ranked(self.limits.ranking))
+
+    def _ranked(self, limit: int | None) -> list[Ranked]:
+        if not self.satisfiable:
+            return []
+        ranking = self.solved.ranked(self.survivors)
+        prefer = self.solved.capability.prefer
+        found: list[Ranked] = []
+        for number in ranking:
+            if limit is not None and len(found) >= limit:
+                break
+            candidate = self.catalog.candidate(number)
+            features, attributes = candidate.model.features, candidate.metadata.attributes
+            matched = tuple((p.feature, p.weight) for p in prefer if p.feature in features or p.feature in attributes)
+            score = sum((exact(weight) for _, weight in matched), exact(0))
+            hint = bool(ranking.hinted >> number & 1)
+            found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback))
+        return found
+
+    @cached_property
+    def margin(self) -> Number | None:
+        """By how much the pick's score exceeds the next one's; None when there is no next one."""
+        if self.survivors.bit_count() < 2:
+            return None
+        ranking = self.solved.ranked(self.survivors)
+        if len(ranking) < 2:
+            return None
+        first, second = (ranking.scores.score(ranking.at(place)) for place in (0, 1))
+        return wire_number(first - second)
+
+    @cached_property
+    def tightest(self) -> NamedConstraint | None:
+        """The constraint that admits fewest, the first of equals: what the choice hangs on; None when none rejects."""
+        admitted = self.solved.constraints.admitted
+        counts = [members.bit_count() for members in admitted]
+        least = min(counts)
+        return None if least == self.catalog.size else self.constraints[counts.index(least)]
+
+    @cached_property
+    def redundant(self) -> tuple[NamedConstraint, ...]:
+        """The constraints that reject nobody whom the others don't reject."""
+        admitted = self.solved.constraints.admitted
+        everyone = self.catalog.all()
+        after = [everyone]
+        for members in reversed(admitted):
+            after.append(after[-1] & members)
+        found: list[NamedConstraint] = []
+        before = everyone
+        for index, members in enumerate(admitted):
+            others = before & after[len(admitted) - 1 - index]
+            if others & ~members == 0:
+                found.append(self.constraints[index])
+            before &= members
+        return tuple(found)
+
+    # Out.
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as it goes over the wire."""
+        found: dict[str, Any] = {
             "satisfiable": self.satisfiable,
             "constraints": [_constraint(constraint) for constraint in self.constraints],
-            "nearMisses": [miss.to_dict() for miss in self.near_misses[:limit]],
+            "cores": [[constraint.id for constraint in core] for core in self.cores],
+            "corrections": [[constraint.id for constraint in each] for each in self.corrections],
         }
+        if self.truncated:
+            found["truncated"] = list(self.truncated)
+        found["relaxations"] = [relaxation.to_dict() for relaxation in self.relaxations]
+        found["unknowns"] = [unknown.to_dict() for unknown in self.unknowns]
+        if self.user_message is not None:
+            found["userMessage"] = self.user_message
+        found["nearMisses"] = [miss.to_dict() for miss in self.near_misses]
+        if self.satisfiable:
+            found["ranking"] = [ranked.to_dict() for ranked in self.ranking]
+            if self.margin is not None:
+                found["margin"] = self.margin
+        if self.tightest is not None:
+            found["tightest"] = self.tightest.id
+        found["redundant"] = [constraint.id for constraint in self.redundant]
+        if self.contrast is not None:
+            found["contrast"] = self.contrast.to_dict()
+        return found
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""

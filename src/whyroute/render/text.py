@@ -2,19 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..errors import CapabilityUnsatisfiableError, WhyrouteError
-from ..explanations import Explanation
+from ..decisions import Decision
+from ..errors import WhyrouteError
 from ..issues import Issue
 from ..numbers import ecmascript
 from ..ranking import RankedCandidates
-from ..router import Decision
+from .lines import Line, pair, printable
 
-__all__ = ["Line", "Span", "decision_lines", "error_lines", "explanation_lines", "failure_lines"]
-
-Span = tuple[str, str]
-"""A piece of text and its style: a name of rich's, or empty."""
-
-Line = tuple[Span, ...]
+__all__ = ["decision_lines", "error_lines"]
 
 _ALTERNATES_SHOWN = 5
 
@@ -41,97 +36,11 @@ def _alternate_lines(alternates: RankedCandidates) -> Iterator[Line]:
     for place, candidate in enumerate(alternates[:_ALTERNATES_SHOWN]):
         yield (
             ("  alternates  " if place == 0 else " " * 14, "dim"),
-            (_named(candidate.metadata.id, candidate.model.name), ""),
+            (pair(candidate), ""),
         )
     more = len(alternates) - _ALTERNATES_SHOWN
     if more > 0:
         yield (" " * 14, "dim"), (f"and {more} more", "dim")
-
-
-def failure_lines(error: CapabilityUnsatisfiableError) -> Iterator[Line]:
-    """That nothing qualifies, and what each constraint does."""
-    yield from _headline(error.explanation)
-    yield from _setup_lines(error.explanation)
-    yield ()
-    yield from _constraint_lines(error.explanation)
-
-
-def explanation_lines(explanation: Explanation) -> Iterator[Line]:
-    """What each constraint admits and rejects, and everything that stands in the way of each candidate."""
-    yield from _headline(explanation)
-    yield from _setup_lines(explanation)
-    yield ()
-    yield from _constraint_lines(explanation)
-    misses = explanation.near_misses
-    if not misses:
-        return
-    yield ()
-    yield (("Candidates that don't qualify, fewest failures first", "bold"),)
-    for miss in misses:
-        yield (("  " + _named(miss.candidate.metadata.id, miss.candidate.model.name), "bold"),)
-        rows = [(constraint.id, constraint.label, reason.message) for constraint, reason in miss.failed]
-        widths = [max(len(printable(row[column])) for row in rows) for column in (0, 1)]
-        for name, label, message in rows:
-            yield (
-                ("      " + printable(name).ljust(widths[0]), "cyan"),
-                ("  " + printable(label).ljust(widths[1]), ""),
-                ("  " + printable(message), "yellow"),
-            )
-
-
-def _headline(explanation: Explanation) -> Iterator[Line]:
-    total = explanation.catalog.size
-    candidates = f"{total} candidate{'' if total == 1 else 's'}"
-    if not explanation.satisfiable:
-        text = (
-            f"Nothing qualifies: none of the {candidates} meets every constraint"
-            if total > 1
-            else (
-                "Nothing qualifies: the one candidate does not meet every constraint"
-                if total
-                else "Nothing qualifies: there are no candidates"
-            )
-        )
-        yield ((text, "bold red"),)
-        return
-    count = explanation.survivors.bit_count()
-    yield ((f"{count} of {candidates} qualif{'ies' if count == 1 else 'y'}", "bold green"),)
-
-
-def _setup_lines(explanation: Explanation) -> Iterator[Line]:
-    for failure in explanation.setup_failures:
-        yield (
-            ("  provider ", ""),
-            (printable(failure.provider_id), "bold"),
-            (" could not be set up: ", ""),
-            (printable(failure.message), "yellow"),
-        )
-
-
-def _constraint_lines(explanation: Explanation) -> Iterator[Line]:
-    rows = [("constraint", "label", "owner", "admits", "rejects")]
-    total = explanation.catalog.size
-    for constraint in explanation.constraints:
-        admitted = constraint.admitted.bit_count()
-        rows.append(
-            (
-                printable(constraint.id),
-                printable(constraint.label),
-                constraint.owner,
-                str(admitted),
-                str(total - admitted),
-            )
-        )
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    for place, (name, label, owner, admits, rejects) in enumerate(rows):
-        nobody = place > 0 and admits == "0"
-        yield (
-            ("  " + name.ljust(widths[0]), "dim" if place == 0 else "cyan"),
-            ("  " + label.ljust(widths[1]), "dim" if place == 0 else ""),
-            ("  " + owner.ljust(widths[2]), "dim"),
-            ("  " + admits.rjust(widths[3]), "dim" if place == 0 else ("bold red" if nobody else "")),
-            ("  " + rejects.rjust(widths[4]), "dim" if place == 0 else ""),
-        )
 
 
 def error_lines(error: WhyrouteError) -> Iterator[Line]:
@@ -148,14 +57,3 @@ def error_lines(error: WhyrouteError) -> Iterator[Line]:
 def _issue_lines(issues: Iterable[Issue]) -> Iterator[Line]:
     for issue in issues:
         yield ((f"  {printable(issue.path) or '(whole input)'}", "cyan"), (f": {printable(issue.message)}", ""))
-
-
-def _named(provider_id: str, model_name: str) -> str:
-    return f"{printable(provider_id)} / {printable(model_name)}"
-
-
-def printable(text: str) -> str:
-    """The text with control and other unprintable characters escaped: nothing from a catalog drives a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -1,0 +1,169 @@
+"""Decisions: the pick, the alternates, and why, computed when they are read."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from . import bits
+from .catalog import Candidate
+from .declarations import Capability
+from .errors import CapabilityUnsatisfiableError
+from .explanations import Explanation, reasons_of
+from .issues import shown
+from .numbers import Number, ecmascript, exact, wire_number
+from .providers import ModelInfo, ModelProvider, SetupFailure
+from .ranking import RankedCandidates, Ranking
+from .solving import Solved
+
+__all__ = ["Decision", "outcome_of"]
+
+_NO_CANDIDATE = "no registered provider satisfies the capability"
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The candidate that serves a capability, and why.
+
+    Attributes:
+        candidate: The pick.
+        fallback: Whether only fallback providers qualified.
+    """
+
+    candidate: Candidate
+    fallback: bool
+    _ranking: Ranking = field(repr=False)
+    _solved: Solved = field(repr=False)
+
+    @property
+    def provider(self) -> ModelProvider:
+        """The picked provider, to invoke."""
+        return self.candidate.provider
+
+    @property
+    def model(self) -> ModelInfo:
+        """The picked model; pass its name to the provider's `invoke`."""
+        return self.candidate.model
+
+    @property
+    def alternates(self) -> RankedCandidates:
+        """The other candidates that qualify, in rank order; made when they are read."""
+        return RankedCandidates(self._ranking, range(1, len(self._ranking)))
+
+    @cached_property
+    def score(self) -> Number:
+        """The sum of the weights of the preferences that the pick meets."""
+        return wire_number(self._ranking.scores.score(self._ranking.best()))
+
+    @cached_property
+    def reason(self) -> str:
+        """Why this candidate, in plain words."""
+        return _reason(self)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What each constraint did, and what stands in the way of the other candidates."""
+        return Explanation(self._solved)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as it goes over the wire."""
+        return {
+            "pick": self.candidate.to_dict(),
+            "alternates": [candidate.to_dict() for candidate in self.alternates],
+            "fallback": self.fallback,
+            "reason": self.reason,
+            "score": self.score,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+
+def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
+    """The decision, or the error that says that there is none."""
+    if solved.survivors:
+        ranking = solved.ranked(solved.survivors)
+        return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+    return CapabilityUnsatisfiableError(
+        _failed(solved.setup_failures),
+        tenant_id=None if solved.policy is None else solved.policy.tenant_id,
+        reasons=lambda: reasons_of(solved.constraints, solved.catalog, solved.setup_failures),
+        explanation=lambda: Explanation(solved),
+    )
+
+
+def _failed(setup_failures: Sequence[SetupFailure]) -> str:
+    """The first provider that could not be set up says why, since it may be the only one there is."""
+    if not setup_failures:
+        return _NO_CANDIDATE
+    first, more = setup_failures[0], len(setup_failures) - 1
+    also = "" if not more else f" (and {more} more could not be set up)"
+    return f"{_NO_CANDIDATE}; provider {shown(first.provider_id)} could not be set up: {first.message}{also}"
+
+
+def _reason(decision: Decision) -> str:
+    solved, ranking = decision._solved, decision._ranking
+    asked = [_counted(len(solved.capability.needs))] if solved.capability.needs else []
+    if solved.policy is not None:
+        asked.append(f"the policy of tenant {shown(solved.policy.tenant_id)}")
+    met = f"meets {' and '.join(asked)}" if asked else f"is of the kind asked for, {shown(solved.capability.kind)}"
+    parts = [f"{shown(decision.candidate.metadata.id)} / {shown(decision.candidate.model.name)} {met}"]
+    if decision.fallback:
+        parts.append("it is a fallback: no other provider qualifies")
+    others = len(ranking) - 1
+    if not others:
+        parts.append("it is the only candidate that does")
+        return "; ".join(parts)
+    parts.append(f"of {others + 1} candidates it {_why_first(decision, solved, ranking)}")
+    return "; ".join(parts)
+
+
+def _counted(needs: int) -> str:
+    return {1: "the one need", 2: "both needs"}.get(needs, f"all {needs} needs")
+
+
+def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
+    if ranking.hinted and ranking.hinted != ranking.members:
+        given = [
+            f"{what} {shown(name)}"
+            for what, name in (("provider", solved.preferred_provider), ("model", solved.preferred_model))
+            if name is not None
+        ]
+        return f"matches the preferred {' and '.join(given)}"
+    best = next(ranking.classes())
+    if best == ranking.members:
+        tied = f"all score {ecmascript(decision.score)}, " if solved.capability.prefer else ""
+        return f"comes first: {tied}{_decided(decision.candidate, best, ranking)}"
+    score = f"has the highest score, {ecmascript(decision.score)}"
+    met = _matched_preferences(decision.candidate, solved.capability)
+    if met:
+        score += f" ({', '.join(met)})"
+    tied_with = best.bit_count() - 1
+    if not tied_with:
+        return score
+    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + _decided(
+        decision.candidate, best, ranking
+    )
+
+
+def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
+    """What puts the pick before the next of its class."""
+    following = ranking.catalog.candidate(bits.select(tied, 1))
+    if following.metadata.id != pick.metadata.id:
+        return "the order of provider ids decides"
+    if pick.metadata.default_model == pick.model.name:
+        return "it is the provider's default model"
+    return "the order of model names decides"
+
+
+def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
+    weights: dict[str, Any] = {}
+    for preference in capability.prefer:
+        if preference.feature in candidate.model.features or preference.feature in candidate.metadata.attributes:
+            weights[preference.feature] = weights.get(preference.feature, 0) + exact(preference.weight)
+    return [
+        f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(wire_number(weight))}"
+        for name, weight in weights.items()
+    ]

@@ -1,0 +1,176 @@
+"""What stands in the way of each candidate: near misses, unknown facts, rejections grouped by reason."""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .. import bits
+from ..catalog import Candidate
+from ..constraints import NamedConstraint
+from ..errors import RejectionReason
+from ..features import UNSPECIFIED_REGION
+from ..solving import Solved
+from ..terms import LatencyTerm, RegionListTerm, RegionTerm
+
+__all__ = ["NearMiss", "ReasonGroup", "Unknown", "failures_of", "grouped", "near_misses", "unknowns"]
+
+Failed = tuple[NamedConstraint, RejectionReason]
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A candidate that does not qualify, and everything that stands in its way.
+
+    Attributes:
+        candidate: The candidate.
+        failed: Every constraint that rejects it, in constraint order, each with why.
+    """
+
+    candidate: Candidate
+    failed: tuple[Failed, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The near miss as it goes over the wire."""
+        return {"candidate": self.candidate.to_dict(), "failed": failed_dicts(self.failed)}
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A fact about a candidate that nobody supplied, and that a constraint asks for.
+
+    Attributes:
+        candidate: The candidate.
+        field: The fact: `p95LatencyMs` or `region`.
+        constraint: The constraint that rejects it for want of the fact.
+        also: The other constraints that reject it: with none, measuring may be enough.
+    """
+
+    candidate: Candidate
+    field: str
+    constraint: NamedConstraint
+    also: tuple[NamedConstraint, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unknown as it goes over the wire."""
+        return {
+            "candidate": self.candidate.to_dict(),
+            "field": self.field,
+            "constraint": self.constraint.id,
+            "also": [constraint.id for constraint in self.also],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonGroup:
+    """The candidates that a constraint rejects for one reason.
+
+    Attributes:
+        reason: The reason, the same for all of them.
+        members: Who they are, as a set of candidate numbers.
+    """
+
+    reason: RejectionReason
+    members: int
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return self.members.bit_count()
+
+
+def failed_dicts(failed: Sequence[Failed]) -> list[dict[str, Any]]:
+    """Failed constraints as they go over the wire."""
+    return [{"constraint": constraint.id, "reason": reason.to_dict()} for constraint, reason in failed]
+
+
+def failures_of(solved: Solved, number: int) -> tuple[Failed, ...]:
+    """The constraints that reject a candidate, in constraint order, each with why."""
+    candidate = solved.catalog.candidate(number)
+    return tuple(
+        (constraint, reason)
+        for constraint in solved.constraints
+        if (reason := constraint.rejection(candidate)) is not None
+    )
+
+
+def levels(solved: Solved) -> Iterator[int]:
+    """The candidates that don't qualify, in sets of equally many failures, the fewest first."""
+    everyone = solved.catalog.all()
+    slices: list[int] = []
+    for admitted in solved.constraints.admitted:
+        bits.add_weight(slices, everyone & ~admitted, 1)
+    rest = everyone & ~solved.survivors
+    while rest:
+        level = rest
+        for plane in reversed(slices):
+            level = level & ~plane or level
+        yield level
+        rest ^= level
+
+
+def near_misses(solved: Solved, limit: int | None) -> Iterator[NearMiss]:
+    """The candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
+    for number in _first(limit, solved, lambda level: level):
+        yield NearMiss(solved.catalog.candidate(number), failures_of(solved, number))
+
+
+def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> Iterator[int]:
+    """Numbers in near-miss order, of the part of each level that is asked for; at most `limit`."""
+    left = solved.catalog.size if limit is None else limit
+    ranking = solved.ranked(solved.catalog.all()) if solved.catalog.size else None
+    for level in levels(solved):
+        part = part_of(level)
+        if not part or ranking is None:
+            continue
+        for number in ranking.among(part):
+            if left == 0:
+                return
+            left -= 1
+            yield number
+
+
+def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
+    """The facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
+    missing: list[tuple[NamedConstraint, str, int]] = []
+    for constraint in solved.constraints:
+        match constraint.term:
+            case LatencyTerm():
+                unmeasured = solved.catalog.all() & ~solved.catalog.p95_latency().known
+                missing.append((constraint, "p95LatencyMs", unmeasured & ~constraint.admitted))
+            case RegionTerm() | RegionListTerm():
+                nowhere = solved.catalog.in_region(UNSPECIFIED_REGION)
+                missing.append((constraint, "region", nowhere & ~constraint.admitted))
+            case _:
+                pass
+    concerned = 0
+    for _, _, members in missing:
+        concerned |= members
+    if not concerned:
+        return
+    left = limit
+    for number in _first(None, solved, lambda level: level & concerned):
+        failed = [constraint for constraint in solved.constraints if not constraint.admitted >> number & 1]
+        for constraint, field, members in missing:
+            if members >> number & 1:
+                if left == 0:
+                    return
+                left = None if left is None else left - 1
+                also = tuple(other for other in failed if other is not constraint)
+                yield Unknown(solved.catalog.candidate(number), field, constraint, also)
+
+
+def grouped(constraint: NamedConstraint) -> tuple[ReasonGroup, ...]:
+    """The candidates that a constraint rejects, grouped by reason, the largest group first, then in tie-break order.
+
+    Costs a pass over the rejected candidates.
+    """
+    catalog, term = constraint.catalog, constraint.term
+    found: dict[Hashable, list[int]] = {}
+    for number in bits.positions(constraint.rejected):
+        candidate = catalog.candidate(number)
+        found.setdefault(term.observe(candidate.metadata, candidate.model), []).append(number)
+    groups = (
+        ReasonGroup(term.reason(observed), bits.from_positions(numbers, catalog.size))
+        for observed, numbers in found.items()
+    )
+    return tuple(sorted(groups, key=lambda group: (-group.count, bits.lowest(group.members))))

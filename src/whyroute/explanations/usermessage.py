@@ -1,0 +1,98 @@
+"""One paragraph for the end user of a product built on whyroute: no provider, price, rule or constraint names."""
+
+from collections.abc import Sequence
+
+from ..constraints import NamedConstraint
+from ..terms import (
+    ContextWindowTerm,
+    FeatureTerm,
+    KindTerm,
+    LatencyTerm,
+    ListTerm,
+    PriceTerm,
+    RegionListTerm,
+    RegionTerm,
+    Term,
+)
+from .words import joined
+
+__all__ = ["user_message"]
+
+_CAN = {
+    "structured-output": "answer in the exact format this task asks for",
+    "vision": "look at images",
+    "audio-input": "listen to audio",
+    "audio-output": "answer with audio",
+    "tool-use": "use tools",
+    "parallel-tool-use": "use several tools at once",
+    "thinking": "think a question through before answering",
+    "long-context": "work on very long texts",
+    "code-execution": "run code",
+    "web-search": "search the web",
+    "file-search": "search through files",
+    "streaming": "show the answer while it is being written",
+    "batch": "work through many requests at once",
+}
+_WITHOUT = {
+    "vision": "try it without images",
+    "audio-input": "try it with text instead of audio",
+    "audio-output": "ask for a written answer",
+    "web-search": "try it without a web search",
+    "file-search": "paste the text in instead of attaching files",
+    "code-execution": "try it without running code",
+    "long-context": "try a shorter text",
+    "thinking": "try a simpler question",
+}
+_ADMINISTRATOR = "ask the administrator of this service, who can see the details and change what is allowed"
+
+
+def user_message(cores: Sequence[Sequence[NamedConstraint]], *, setup_failed: bool) -> str:
+    """What can't be done and what to do next, for somebody who knows nothing of providers and policies.
+
+    Args:
+        cores: The minimal sets of constraints that clash; the first is told.
+        setup_failed: Whether a provider was missing because it could not be set up: it may be back soon.
+    """
+    terms = [constraint.term for constraint in cores[0]] if cores else []
+    if not terms:
+        can = "This can't be done right now: no service is connected that could do it"
+    else:
+        wanted = joined(list(dict.fromkeys(_can(term) for term in terms)))
+        both = "" if len(terms) == 1 else " at the same time"
+        can = f"This can't be done right now: none of the services you may use can {wanted}{both}"
+    tries = list(dict.fromkeys(step for term in terms if (step := _try(term)) is not None))
+    if setup_failed:
+        tries.append("try again in a few minutes, as part of the service is not available at the moment")
+    if not tries:
+        return f"{can}. Your input is not at fault; trying again won't help. Please {_ADMINISTRATOR}."
+    return f"{can}. You can {joined(tries, 'or')}. If you need it just as it is, please {_ADMINISTRATOR}."
+
+
+def _can(term: Term) -> str:
+    match term:
+        case FeatureTerm(feature=feature):
+            return _CAN.get(feature, "do what this task needs")
+        case ContextWindowTerm():
+            return "take in that much text at once"
+        case PriceTerm():
+            return "stay within the spending limit"
+        case RegionTerm() | RegionListTerm():
+            return "keep your data where it has to stay"
+        case LatencyTerm():
+            return "answer as quickly as is asked"
+        case ListTerm():
+            return "be used for this task under your organisation's rules"
+        case KindTerm():
+            return "do this kind of task"
+        case _:
+            return "do what this task needs"
+
+
+def _try(term: Term) -> str | None:
+    match term:
+        case FeatureTerm(feature=feature):
+            return _WITHOUT.get(feature)
+        case ContextWindowTerm(floor=False):
+            return "try a shorter text"
+        case _:
+            return None

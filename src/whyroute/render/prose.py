@@ -1,0 +1,301 @@
+"""An explanation as a good colleague would tell it: what clashes, who is nearest, whose move it is."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..constraints import NamedConstraint
+from ..explanations import Explanation, NearMiss, Relaxation, Unknown
+from ..explanations.words import clash_sentence, counted, joined, named
+from ..issues import shown
+from ..numbers import Number, ecmascript
+from .lines import Line, constraint_lines, pair, printable
+
+__all__ = ["explanation_lines"]
+
+_BUDGET = 25
+_PROSE_CORE = 3
+
+
+def explanation_lines(explanation: Explanation, *, everything: bool = False) -> Iterator[Line]:
+    """Text for a person: at most 25 lines, or everything.
+
+    Args:
+        explanation: What to tell.
+        everything: All candidates and constraints, however long that gets.
+    """
+    if explanation.why_not is not None:
+        yield from _contrast_lines(explanation)
+        yield ()
+    sections = (
+        _failing(explanation, everything) if not explanation.satisfiable else _qualifying(explanation, everything)
+    )
+    if everything:
+        for place, section in enumerate(sections):
+            if place:
+                yield ()
+            yield from section
+        yield ()
+        yield from constraint_lines(explanation)
+        return
+    yield from _fitted(sections, _BUDGET - (4 if explanation.why_not is not None else 0))
+
+
+def _fitted(sections: Sequence[list[Line]], budget: int) -> Iterator[Line]:
+    """The sections with a blank line between them, the longest ones cut until all fits."""
+    budget -= len(sections) - 1
+    lengths = [len(section) for section in sections]
+    while sum(lengths) > budget:
+        longest = lengths.index(max(lengths))
+        lengths[longest] -= 1
+    for place, (section, length) in enumerate(zip(sections, lengths, strict=True)):
+        if place:
+            yield ()
+        if length == len(section):
+            yield from section
+        else:
+            yield from section[: length - 1]
+            yield ((f"  ... and {len(section) - length + 1} more lines; --all shows everything", "dim"),)
+
+
+def _failing(explanation: Explanation, everything: bool) -> list[list[Line]]:
+    sections = [_clashes(explanation)]
+    setup: list[Line] = [
+        (
+            ("  provider ", ""),
+            (printable(f.provider_id), "bold"),
+            (f" could not be set up: {printable(f.message)}", "yellow"),
+        )
+        for f in explanation.setup_failures
+    ]
+    if setup:
+        sections.append(setup)
+    if explanation.cores and (len(explanation.cores[0]) > _PROSE_CORE or everything):
+        sections += [section for section in _nearest(explanation, everything) if section]
+    ways = _ways_out(explanation)
+    if ways:
+        sections.append(ways)
+    return sections
+
+
+def _clashes(explanation: Explanation) -> list[Line]:
+    tenant = _tenant(explanation)
+    cores = explanation.cores
+    head = ("Nothing qualifies: ", "bold red")
+    if not explanation.catalog.size:
+        return [(head, ("there are no candidates", ""))]
+    first = cores[0]
+    if len(first) <= _PROSE_CORE:
+        lines: list[Line] = [(head, (printable(clash_sentence(first, explanation.solved)), ""))]
+    else:
+        what = f"{len(first)} constraints can't all hold, for any of {counted(explanation.catalog.size)}"
+        lines = [(head, (what, ""))]
+        lines.extend((("  " + printable(named(each, tenant)), ""), (_admits(each), "dim")) for each in first)
+    for core in cores[1:]:
+        together = joined([printable(named(each, tenant)) for each in core])
+        verb = "admits nobody" if len(core) == 1 else "can't hold together"
+        lines.append((("Also, ", "dim"), (f"{together} {verb}", "")))
+    if "cores" in explanation.truncated:
+        lines.append(((f"There are more clashes than the {len(cores)} looked for", "dim"),))
+    return lines
+
+
+def _admits(constraint: NamedConstraint) -> str:
+    return f"  admits {constraint.admitted.bit_count()}"
+
+
+def _nearest(explanation: Explanation, everything: bool) -> list[list[Line]]:
+    """Candidates that one constraint alone stops, then those stopped by several."""
+    alone: dict[str, list[NearMiss]] = {}
+    several: list[NearMiss] = []
+    for miss in explanation.near_misses:
+        if len(miss.failed) == 1:
+            alone.setdefault(miss.failed[0][0].id, []).append(miss)
+        else:
+            several.append(miss)
+    first: list[Line] = []
+    if alone:
+        first.append((("One constraint alone stops", "bold"),))
+        for misses in alone.values():
+            first += [_near_line(miss) for miss in misses]
+    second: list[Line] = []
+    if several:
+        second.append((("Several stop", "bold"),))
+        for miss in several:
+            if everything:
+                second.append(((f"  {pair(miss.candidate)}", ""),))
+                second += [
+                    ((f"      {constraint.id}", "cyan"), (f"  {printable(reason.message)}", "yellow"))
+                    for constraint, reason in miss.failed
+                ]
+            else:
+                second.append(
+                    ((f"  {pair(miss.candidate)}", ""), (f"  {', '.join(c.id for c, _ in miss.failed)}", "cyan"))
+                )
+    return [first, second]
+
+
+def _near_line(miss: NearMiss) -> Line:
+    ((constraint, reason),) = miss.failed
+    where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
+    return (
+        (f"  {pair(miss.candidate)}", ""),
+        (f"  {printable(reason.message)}", "yellow"),
+        (f"  ({constraint.id}{printable(where)})", "cyan"),
+    )
+
+
+def _ways_out(explanation: Explanation) -> list[Line]:
+    tenant = _tenant(explanation)
+    groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": []}
+    for relaxation in explanation.relaxations:
+        if relaxation.offered:
+            groups[_move(relaxation)].append(relaxation)
+    lines: list[Line] = []
+    number = 0
+
+    def tell(title: str, relaxations: Iterable[Relaxation]) -> None:
+        nonlocal number
+        for place, relaxation in enumerate(relaxations):
+            if place == 0:
+                lines.append(((title, "bold"),))
+            number += 1
+            lines.append(
+                (
+                    (f"  {number}. ", "bold"),
+                    (printable(relaxation.text), ""),
+                    ("  gives ", "dim"),
+                    (pair(relaxation.pick), "green"),
+                )
+            )
+
+    tell("Ways out: your own bounds", groups["bounds"])
+    tell(f"Ways out: the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", groups["policy"])
+    missing = [unknown for unknown in explanation.unknowns if not unknown.also]
+    if missing:
+        lines.append((("Ways out: facts nobody supplied", "bold"),))
+        lines += _measures(missing)
+    tell("Ways out: giving something up", groups["dropped"])
+    if "relaxations" in explanation.truncated:
+        lines.append((("There are more ways out than were worked out", "dim"),))
+    return lines
+
+
+def _measures(missing: Sequence[Unknown]) -> Iterator[Line]:
+    """One line for each fact and constraint, whoever lacks it."""
+    grouped: dict[tuple[str, str], list[Unknown]] = {}
+    for unknown in missing:
+        grouped.setdefault((unknown.field, unknown.constraint.id), []).append(unknown)
+    for (field, constraint), lacking in grouped.items():
+        fact = "the p95 latency" if field == "p95LatencyMs" else "the region"
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        yield (
+            ("  -  ", "bold"),
+            (f"find out {fact} of ", ""),
+            (f"{pair(lacking[0].candidate)}{more}", "green"),
+            (f": nothing else stops {'it' if not more else 'them'} ({constraint})", "dim"),
+        )
+
+
+def _move(relaxation: Relaxation) -> str:
+    """Whose move it is: what the caller gives up weighs most, then what the policy's owner has to allow."""
+    if any(edit.kind == "dropped" or edit.constraint.id == "kind" for edit in relaxation.edits):
+        return "dropped"
+    return "bounds" if relaxation.owners == ("caller",) else "policy"
+
+
+def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
+    ranking = explanation.ranking
+    count = explanation.survivors.bit_count()
+    total = explanation.catalog.size
+    first = ranking[0]
+    head: list[Line] = [
+        (
+            (pair(first.candidate), "bold green"),
+            (f" is the pick: {count} of {counted(total)} qualif{'ies' if count == 1 else 'y'}", ""),
+        )
+    ]
+    if first.fallback:
+        head.append((("  It is a fallback: no regular provider qualifies", "yellow"),))
+    if explanation.margin is not None:
+        than = f"{ecmascript(explanation.margin)} more than the next"
+        tie = "as the next does: the order of names or the default model decides"
+        text = f"  It scores {ecmascript(first.score)}, {than if explanation.margin else tie}"
+        head.append(((text, ""),))
+    if explanation.tightest is not None:
+        admitted = explanation.tightest.admitted.bit_count()
+        head.append(
+            (
+                ("  The choice hangs on ", ""),
+                (printable(named(explanation.tightest, _tenant(explanation))), "cyan"),
+                (f": it admits {admitted}, fewer than any other", ""),
+            )
+        )
+    redundant = [constraint.id for constraint in explanation.redundant]
+    if redundant:
+        verb = "rejects" if len(redundant) == 1 else "reject"
+        head.append(((f"  {joined(redundant)} {verb} nobody that the others don't", "dim"),))
+    order: list[Line] = [(("Ranking", "bold"),)]
+    for place, ranked in enumerate(ranking, start=1):
+        met = ", ".join(f"{printable(name)} {_signed(weight)}" for name, weight in ranked.matched)
+        marks = "".join([", hinted" if ranked.hint else "", ", fallback" if ranked.fallback else ""])
+        order.append(
+            (
+                (f"  {place:>2}. ", "bold"),
+                (pair(ranked.candidate), ""),
+                (f"  {ecmascript(ranked.score)}", "green"),
+                (f"  {met}" if met else "", "dim"),
+                (marks, "yellow"),
+            )
+        )
+    if count > len(ranking):
+        order.append(((f"      and {count - len(ranking)} more", "dim"),))
+    sections = [head, order]
+    if everything:
+        sections += [section for section in _nearest(explanation, everything) if section]
+    return sections
+
+
+def _signed(weight: Number) -> str:
+    return f"{'+' if weight >= 0 else ''}{ecmascript(weight)}"
+
+
+def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
+    contrast = explanation.contrast
+    if contrast is None:
+        return
+    why: Line = (
+        ("Why not ", "bold"),
+        (f"{printable(contrast.provider_id)} / {printable(contrast.model_name)}", "yellow"),
+    )
+    if not contrast.known:
+        near = "" if not contrast.near else f"; near it are {joined([pair(candidate) for candidate in contrast.near])}"
+        yield (*why, (f"? It is not a candidate{near}", ""))
+        return
+    if contrast.failed:
+        count = len(contrast.failed)
+        yield (*why, (f"? {counted(count, 'constraint')} reject{'s' if count == 1 else ''} it", ""))
+        for constraint, reason in contrast.failed:
+            yield (
+                (f"  {constraint.id}", "cyan"),
+                (f"  {printable(constraint.label)}", ""),
+                (f"  {printable(reason.message)}", "yellow"),
+            )
+        return
+    if contrast.decided_by is None or contrast.pick is None:
+        yield (*why, ("? It is the pick", ""))
+        return
+    scores = f"{ecmascript(contrast.pick_score or 0)} against {ecmascript(contrast.score or 0)}"
+    decided = {
+        "fallback": "it is a fallback, and regular candidates qualify",
+        "hint": "the pick matches the hint and it does not",
+        "score": f"the pick scores more, {scores}",
+        "order": "a preference orders the pick first",
+        "provider": "the scores tie, and the pick's provider id comes first",
+        "defaultModel": "the scores tie, and the pick is the provider's default model",
+        "model": "the scores tie, and the pick's model name comes first",
+    }[contrast.decided_by]
+    place = "" if contrast.rank is None else f", in place {contrast.rank}"
+    yield (*why, (f"? It qualifies{place}; {decided}", ""))
+
+
+def _tenant(explanation: Explanation) -> str | None:
+    return None if explanation.solved.policy is None else explanation.solved.policy.tenant_id
