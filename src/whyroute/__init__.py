@@ -174,8 +174,15 @@ _MODULES = {
         "WhyrouteError",
     ),
     "explanations": (
+        "Contrast",
+        "Edit",
         "Explanation",
+        "Limits",
         "NearMiss",
+        "Ranked",
+        "ReasonGroup",
+        "Relaxation",
+        "Unknown",
     ),
     "features": (
         "BUILT_IN_KINDS",
