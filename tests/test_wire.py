@@ -371,7 +371,7 @@ def test_an_unknown_key_that_is_like_no_other() -> None:
     assert message_at(error_of(request(**{"a/b~c": 1})), "/a~1b~0c")
 
 
-@pytest.mark.parametrize("key", ["regions", "conditions", "rules", "waivers", "whyNot", "slots", "together"])
+@pytest.mark.parametrize("key", ["regions", "conditions", "rules", "waivers", "slots", "together"])
 def test_a_key_that_is_not_supported_yet_is_refused(key: str) -> None:
     error = error_of(request(**{key: []}))
     assert error["code"] == "invalid-request"
@@ -403,6 +403,7 @@ def test_a_request_that_is_no_object(asking: Any) -> None:
         ("labels", [None, [], "text", 5, True]),
         ("tokens", [None, [], "text", 5, True]),
         ("include", [None, {}, "matched", 5, True]),
+        ("whyNot", [None, [], "p/m", 5, True]),
     ],
 )
 def test_wrong_types(key: str, values: list[Any]) -> None:
@@ -602,6 +603,7 @@ FULL: Json = {
     },
     "preferredProvider": "p",
     "preferredModel": "m",
+    "whyNot": {"provider": "p", "model": "m"},
     "setupFailures": [{"providerId": "z", "message": "no key"}],
     "labels": {"env": "dev"},
     "at": AT,
