@@ -93,7 +93,7 @@ values = st.none() | st.integers(0, 12) | st.sampled_from([0.1, 0.2, 0.3, 0.3000
 columns = st.lists(values, max_size=40)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(columns)
 @example([])
 @example([None, None])
@@ -122,7 +122,7 @@ def test_an_unknown_comparison_is_an_error() -> None:
         BitSlices.build([1]).meets("!=", 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(columns, st.lists(st.tuples(st.integers(0, 60), st.lists(values, min_size=1, max_size=4)), max_size=12))
 @example([], [(0, [None]), (0, [3]), (0, [2]), (1, [None, 1])])
 def test_a_column_that_grew_answers_as_a_scan_does(column: Column, insertions: list[tuple[int, Column]]) -> None:

@@ -48,7 +48,7 @@ def with_needs(request: Json, needs: list[Json]) -> Json:
     return changed(request, capability={**request["capability"], "needs": needs})
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(wire.requests())
 def test_both_engines_answer_as_the_naive_router(request: Json) -> None:
     before = copy.deepcopy(request)
@@ -61,7 +61,7 @@ def test_both_engines_answer_as_the_naive_router(request: Json) -> None:
     assert request == before, "a request is not written to"
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(wire.requests(), st.randoms(use_true_random=False))
 def test_the_order_of_providers_and_models_decides_nothing_but_the_order_of_lists(request: Json, random: Any) -> None:
     shuffled = copy.deepcopy(request)
@@ -89,7 +89,7 @@ def sorted_reason(reason: Json) -> Json:
     }
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests(), st.data())
 def test_a_need_that_is_repeated_changes_nothing_but_the_reasons(request: Json, data: st.DataObject) -> None:
     needs = request["capability"]["needs"]
@@ -110,7 +110,7 @@ def test_a_need_that_is_repeated_changes_nothing_but_the_reasons(request: Json, 
         assert counts[1] == counts[0] + (1 if counts[0] else 0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests(), wire.needs, st.integers(0, 3))
 def test_one_more_need_adds_no_candidate(request: Json, need: Json, at: int) -> None:
     needs = request["capability"]["needs"]
@@ -129,7 +129,7 @@ def without_clause(policy: Json, clause: tuple[str, ...]) -> Json:
     return found
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests(), wire.policies)
 def test_each_clause_of_a_policy_only_takes_candidates_away(request: Json, policy: Json) -> None:
     whole = pool(changed(request, tenantPolicy=policy))
@@ -140,7 +140,7 @@ def test_each_clause_of_a_policy_only_takes_candidates_away(request: Json, polic
     assert pool(changed(request, tenantPolicy={"tenantId": "t"})) == pool(bare), "a policy without clauses"
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests())
 def test_a_constraint_that_is_removed_takes_no_candidate_with_it(request: Json) -> None:
     needs = request["capability"]["needs"]
@@ -150,7 +150,7 @@ def test_a_constraint_that_is_removed_takes_no_candidate_with_it(request: Json) 
         assert pool(request) <= pool(with_needs(request, []))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests())
 def test_the_order_of_preferences_changes_nothing(request: Json) -> None:
     preferences = request["capability"].get("prefer", [])
@@ -164,7 +164,7 @@ def test_the_order_of_preferences_changes_nothing(request: Json) -> None:
             assert answered["decision"]["score"] == answers[0]["decision"]["score"]
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(wire.requests(with_hints=False), st.data())
 def test_hints_reorder_and_nothing_else(request: Json, data: st.DataObject) -> None:
     provider = data.draw(st.none() | st.sampled_from([*wire.IDS, ""]))
@@ -188,7 +188,7 @@ def test_hints_reorder_and_nothing_else(request: Json, data: st.DataObject) -> N
         assert ranked(hinted) == [c for c in order if matches(c)] + [c for c in order if not matches(c)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(wire.requests())
 def test_fallbacks_count_only_alone(request: Json) -> None:
     fallback = {provider["id"] for provider in request["providers"] if provider.get("fallback")}
@@ -248,7 +248,7 @@ bounds = st.none() | st.integers(-9, 9)
 cuts = st.builds(slice, bounds, bounds, st.none() | st.integers(-3, 3).filter(bool))
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(wire.requests(), cuts, cuts)
 def test_alternates_are_a_list_in_all_but_name(request: Json, cut: slice, again: slice) -> None:
     decision = decision_of(request)
@@ -316,7 +316,7 @@ preferences = st.lists(
 decimals = st.decimals(-1000, 1000, places=3, allow_nan=False, allow_infinity=False).map(float)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(
     preferences
     | st.lists(st.fixed_dictionaries({"feature": st.sampled_from(["a", "b", "c"]), "weight": decimals}), max_size=6),
