@@ -14,7 +14,7 @@ from ..solving import Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
-from .hitting import Conflicts
+from .found import Conflicts
 from .relaxations import Relaxation, relax
 from .usermessage import user_message
 
