@@ -19,7 +19,7 @@ from whyroute.explanations import hitting
 from whyroute.explanations.cores import conflicts, cores
 from whyroute.explanations.corrections import corrections
 from whyroute.explanations.found import Conflicts, Found
-from whyroute.router import solve
+from whyroute.solving import solve
 
 ROUTING = Path(__file__).parent / "data" / "routing.jsonl"
 PLENTY = 10**9

@@ -132,6 +132,21 @@ def test_interchangeable_members_are_written_out_in_order(
         assert cut == Found(tuple(expected[:limit]), len(expected) > limit)
 
 
+def test_a_cut_search_leaves_no_gap_where_members_are_interchangeable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hitting, "_TABLE", -1)
+    hits = transposed([[at, (at + 1) % 5] for at in range(5)], 5)
+    members = [[vertex, vertex + 5] for vertex in range(5)]
+    whole = hitting_sets(hits, members, PLENTY, PLENTY)
+    assert len(whole.sets) == 5 * 2**3
+    cut_short = 0
+    for work in range(200):
+        if any(HittingSets(hits, Work(work)).enumerate()):
+            found = hitting_sets(hits, members, PLENTY, work)
+            assert found.sets == whole.sets[: len(found.sets)]
+            cut_short += found.truncated
+    assert cut_short > 10
+
+
 def test_the_search_stops_at_its_bound() -> None:
     # Twelve pentagons: each needs three of its five vertices, but no more than two disjoint edges show it.
     edges = [[12 * at + ring, 12 * ((at + 1) % 5) + ring] for ring in range(12) for at in range(5)]
