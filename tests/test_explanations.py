@@ -144,7 +144,7 @@ def as_if_admitted(request: dict[str, Any], keys: list[tuple[str, str]]) -> list
                 providers.append(entry)
         if providers:
             capability = {"kind": "any", "needs": [], "prefer": request["capability"].get("prefer", [])}
-            hints = {k: request[k] for k in ("preferredProvider", "preferredModel") if k in request}
+            hints: dict[str, Any] = {k: request[k] for k in ("preferredProvider", "preferredModel") if k in request}
             decision = naive_answer({"capability": capability, "providers": providers, **hints})["decision"]
             found += [(each["provider"], each["model"]) for each in (decision["pick"], *decision["alternates"])]
     return found
