@@ -101,6 +101,7 @@
   // What is shown: a filter, an order, groups, and lines made of them.
 
   const find = byId("find"), show = byId("show"), by = byId("by"), sort = byId("sort"), group = byId("group");
+  group.checked = size > 20;
   const option = (value, text) => withAttributes(make("option", "", text), { value });
   const near = rows.filter((row) => row.failed.length === fewest).length;
   const qualifying = rows.filter((row) => row.qualifies).length;
@@ -174,12 +175,14 @@
   head.append(cellOf("columnheader", "lead", 0, "Candidate"), cellOf("columnheader", "count", 1, "Fails"));
   columns.forEach((column, c) => {
     const id = make("b", "");
-    column.id.split(/(?<=\/)/).forEach((part) => id.append(part, document.createElement("wbr")));
-    const title = make("span", "title", id, unseen(": "), make("span", "", column.label));
+    const label = make("span", "");
+    const breakable = (element, text) => text.split(/(?<=[/:=,[{-])/).forEach((part) => element.append(part, document.createElement("wbr")));
+    breakable(id, column.id);
+    breakable(label, column.label);
+    const title = make("span", "title", id, unseen(": "), label);
     head.append(cellOf("columnheader", "", c + 2, title, unseen("")));
   });
   grid.append(withAttributes(make("div", "heads", head), { role: "rowgroup" }), body);
-  head.parentElement.style.display = "contents";
   scroller.append(nobody);
 
   const elements = new Map();
@@ -192,15 +195,18 @@
     const element = withAttributes(make("div", "row"), { role: "row", "aria-rowindex": String(number + 2) });
     const row = line.row;
     if (line.member) element.classList.add("member");
-    const top = make("span", "top-line", make("span", "provider", make("bdi", "", row.provider)), unseen(" / "));
+    const provider = make("span", "provider", make("bdi", "", row.provider), unseen(" / "));
+    const model = make("span", "model", make("bdi", "", row.model));
+    const tags = [];
     if (row.index === data.pick) {
       element.classList.add("pick");
-      top.append(make("span", "tag", "pick"), " ");
+      tags.push(make("span", "tag", "pick"));
     }
-    if (row.fallback) top.append(make("span", "tag", "fallback"), " ");
-    const lead = cellOf("rowheader", "lead", 0, top, make("span", "model", make("bdi", "", row.model)));
+    if (row.fallback) tags.push(make("span", "tag", "fallback"));
+    const beside = make("span", "beside", ...tags);
+    const lead = cellOf("rowheader", "lead", 0, provider, model, beside);
     if (line.more) {
-      top.append(make("span", "more", line.more + " more", make("span", "rest", " like this")));
+      beside.append(make("span", "more", unseen(", "), line.more + " more", make("span", "rest", " like this")));
       lead.setAttribute("aria-expanded", String(line.isOpen));
     }
     element.append(lead, cellOf("gridcell", "count", 1, make("span", "", String(row.failed.length))));
@@ -325,7 +331,12 @@
     active.column = Math.max(0, Math.min(width - 1, column));
     reveal(active.line, active.column);
     setTabStop();
-    elementOf(active.line, active.column)?.focus({ preventScroll: true });
+    const cell = elementOf(active.line, active.column);
+    cell?.focus({ preventScroll: true });
+    cell?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // Where the reason is docked to the foot of the window, the cell moves out from under it.
+    const covered = reason.hidden || !cell ? 0 : cell.getBoundingClientRect().bottom - reason.getBoundingClientRect().top;
+    if (covered > 0 && docked.matches) scrollBy(0, covered + 4);
   };
 
   const placeOf = (target) => {
@@ -391,7 +402,7 @@
 
   // The reason: beside the cell that is pointed at or has the focus.
 
-  const reason = byId("reason");
+  const reason = byId("reason"), docked = matchMedia("(max-width: 40rem)");
   let described = null, closing = 0;
   const hide = () => {
     reason.hidden = true;
@@ -447,7 +458,9 @@
     const under = box.bottom + 6 + own.height <= innerHeight;
     reason.style.top = Math.max(4, under ? box.bottom + 6 : box.top - own.height - 6) + "px";
     reason.style.left = Math.max(8, Math.min(box.left, root.clientWidth - own.width - 8)) + "px";
+    described?.removeAttribute("aria-describedby");
     described = place.cell;
+    if (column < 0 || place.line < 0) described.setAttribute("aria-describedby", "reason");
   };
   const later = () => {
     clearTimeout(closing);
