@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..constraints import NamedConstraint
-from ..explanations import Explanation, NearMiss, Relaxation
+from ..explanations import Explanation, Relaxation
 from ..explanations.sentences import outranked_clause, qualifying_clause, redundant_clause, score_clause, tenant_of
 from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, joined, named
@@ -123,43 +123,46 @@ def _admits(constraint: NamedConstraint) -> str:
 
 def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
     """Candidates that one constraint alone stops, then those stopped by several."""
-    alone: dict[str, list[NearMiss]] = {}
-    several: list[NearMiss] = []
-    for miss in explanation.near_misses:
-        if len(miss.failed) == 1:
-            alone.setdefault(miss.failed[0][0].id, []).append(miss)
-        else:
-            several.append(miss)
-    first: list[Line] = []
+    alone: list[Line] = []
+    for constraint, members in explanation.stopped_alone:
+        alone += _alone_lines(explanation, constraint, members, everything=everything)
     if alone:
-        first.append((("One constraint alone stops", "bold"),))
-        for misses in alone.values():
-            first += [_near_line(miss) for miss in misses]
-    second: list[Line] = []
+        alone.insert(0, (("One constraint alone stops", "bold"),))
+    several: list[Line] = []
+    for miss in explanation.near_misses:
+        if len(miss.failed) < 2:
+            continue
+        if everything:
+            several.append(((f"  {pair(miss.candidate)}", ""),))
+            several += [
+                ((f"      {constraint.id}", "cyan"), (f"  {printable(reason.message)}", "yellow"))
+                for constraint, reason in miss.failed
+            ]
+        else:
+            failed = ", ".join(constraint.id for constraint, _ in miss.failed)
+            several.append(((f"  {pair(miss.candidate)}", ""), (f"  {failed}", "cyan")))
     if several:
-        second.append((("Several stop", "bold"),))
-        for miss in several:
-            if everything:
-                second.append(((f"  {pair(miss.candidate)}", ""),))
-                second += [
-                    ((f"      {constraint.id}", "cyan"), (f"  {printable(reason.message)}", "yellow"))
-                    for constraint, reason in miss.failed
-                ]
-            else:
-                second.append(
-                    ((f"  {pair(miss.candidate)}", ""), (f"  {', '.join(c.id for c, _ in miss.failed)}", "cyan"))
-                )
-    return [Section(lines, cut, least) for lines, cut, least in ((first, 3, 5), (second, 4, 3)) if lines]
+        several.insert(0, (("Several stop", "bold"),))
+    return [Section(lines, cut, least) for lines, cut, least in ((alone, 3, 5), (several, 4, 3)) if lines]
 
 
-def _near_line(miss: NearMiss) -> Line:
-    ((constraint, reason),) = miss.failed
+def _alone_lines(
+    explanation: Explanation, constraint: NamedConstraint, members: int, *, everything: bool
+) -> Iterator[Line]:
+    """The candidates that one constraint alone stops, each with why and where that is written; or the best of them."""
     where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
-    return (
-        (f"  {pair(miss.candidate)}", ""),
-        (f"  {printable(reason.message)}", "yellow"),
-        (f"  ({constraint.id}{printable(where)})", "cyan"),
-    )
+    others = members.bit_count() - 1
+    for number in explanation.solved.ranked(members).among(members):
+        candidate = explanation.catalog.candidate(number)
+        reason = constraint.rejection(candidate)
+        yield (
+            (f"  {pair(candidate)}", ""),
+            (f" and {others} more" if others and not everything else "", "dim"),
+            (f"  {printable(reason.message if reason else '')}", "yellow"),
+            (f"  ({constraint.id}{printable(where)})", "cyan"),
+        )
+        if not everything:
+            return
 
 
 def _ways_out(explanation: Explanation) -> list[Line]:

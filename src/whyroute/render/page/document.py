@@ -26,8 +26,9 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
     style, script = _data("page.css"), _data("page.js")
     matrix = matrix_of(explanation)
     answer = sections.headline(explanation)
+    sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return Template(_data("page.html")).substitute(
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'",
         title=markup.escape(answer if title is None else f"{title}: {answer}"),
         name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
         style=style,
@@ -46,7 +47,9 @@ def _omitted(survivors: int, others: int, shown: int) -> str:
         return ""
     total = shown + survivors + others
     parts = [
-        f"{count:,} {'that qualifies' if count == 1 else 'that qualify'}" if kind == "in" else f"{count:,} that {'does' if count == 1 else 'do'} not"
+        f"{count:,} {'that qualifies' if count == 1 else 'that qualify'}"
+        if kind == "in"
+        else f"{count:,} that {'does' if count == 1 else 'do'} not"
         for kind, count in (("in", survivors), ("out", others))
         if count
     ]

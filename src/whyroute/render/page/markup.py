@@ -65,9 +65,8 @@ def table(caption: str, heads: Iterable[tuple[str, str]], rows: Iterable[Iterabl
         + "</tr>\n"
         for row in rows
     )
-    return (
-        f'<table><caption class="unseen">{caption}</caption><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>'
-    )
+    named = f'<caption class="unseen">{caption}</caption>'
+    return f"<table>{named}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>"
 
 
 def _class(name: str) -> str:

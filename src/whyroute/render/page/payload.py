@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
 from typing import Any
 
 from ... import bits
@@ -220,8 +219,15 @@ def _around(messages: Sequence[str]) -> tuple[str, str]:
     """What all messages begin with, and what they end with."""
     if len(messages) < 2:
         return "", ""
-    head = commonprefix(messages)
-    return head, commonprefix([message[len(head) :][::-1] for message in messages])[::-1]
+    head = _shared(messages)
+    return head, _shared([message[len(head) :][::-1] for message in messages])[::-1]
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all texts begin with; the first and the last in order differ earliest."""
+    first, last = min(texts), max(texts)
+    same = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first[:same]
 
 
 def _fact_between(head: str, tail: str, messages: dict[int, str], models: Sequence[ModelInfo]) -> list[str] | None:

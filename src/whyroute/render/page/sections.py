@@ -33,7 +33,8 @@ def verdict(explanation: Explanation) -> str:
     """The answer, and why in a sentence."""
     if explanation.satisfiable:
         first = explanation.ranking[0]
-        head = f'<h1><span class="sign good" aria-hidden="true">✓</span> {markup.candidate(first.candidate)} is the pick</h1>'
+        sign = '<span class="sign good" aria-hidden="true">✓</span>'
+        head = f"<h1>{sign} {markup.candidate(first.candidate)} is the pick</h1>"
         lede = f"{qualifying_clause(explanation)}."
     else:
         head = '<h1><span class="sign bad" aria-hidden="true">✗</span> Nothing qualifies</h1>'
@@ -84,7 +85,8 @@ def _section(name: str, title: str, body: Iterable[str], extra: str = "") -> str
     inner = "\n".join(part for part in body if part)
     if not inner:
         return ""
-    return f'<section id="{name}" aria-labelledby="{name}-title"{extra}>\n<h2 id="{name}-title">{title}</h2>\n{inner}\n</section>'
+    head = f'<h2 id="{name}-title">{title}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title"{extra}>\n{head}\n{inner}\n</section>'
 
 
 def _toggle(kind: str, name: str, columns: Iterable[int], row: int | None = None) -> str:
@@ -110,7 +112,9 @@ def _failing(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         f"<li>{markup.code(failure.provider_id)}: {markup.prose(failure.message)}</li>"
         for failure in explanation.setup_failures
     ]
-    yield _section("setup", "Providers that could not be set up", ["<ul>" + "\n".join(setup) + "</ul>"] if setup else [])
+    yield _section(
+        "setup", "Providers that could not be set up", ["<ul>" + "\n".join(setup) + "</ul>"] if setup else []
+    )
     if explanation.catalog.size:
         yield _section("clashes", "What can't hold together", _clashes(explanation))
         yield _section("ways", "Ways out", _ways(explanation, matrix))
@@ -135,10 +139,15 @@ def _clash(explanation: Explanation, number: int, core: Sequence[NamedConstraint
     tenant, total = tenant_of(explanation), explanation.catalog.size
     rows = "\n".join(
         f"<li>{_constraint(each, tenant)}"
-        f'<span class="share">{markup.bar(each.admitted.bit_count(), total)} admits {each.admitted.bit_count()}</span></li>'
+        f'<span class="share">{markup.bar(admitted, total)} admits {admitted}</span></li>'
         for each in core
+        for admitted in (each.admitted.bit_count(),)
     )
-    verb = "It admits nobody" if len(core) == 1 else f"No candidate satisfies {'both' if len(core) == 2 else 'all of them'}"
+    verb = (
+        "It admits nobody"
+        if len(core) == 1
+        else f"No candidate satisfies {'both' if len(core) == 2 else 'all of them'}"
+    )
     name = f"Clash {number}"
     return (
         f'<div class="block clash" role="group" aria-label="{name}">\n<div class="bar-line"><h3>{name}</h3>'
@@ -150,9 +159,8 @@ def _clash(explanation: Explanation, number: int, core: Sequence[NamedConstraint
 def _further(explanation: Explanation, number: int, core: Sequence[NamedConstraint]) -> str:
     """A clash in a line."""
     names = joined([f'<span class="id">{markup.escape(each.id)}</span>' for each in core])
-    return (
-        f'<li class="block bar-line">{number}. {names} {_toggle("clash", f"Clash {number}", _columns(explanation, core))}</li>'
-    )
+    toggle = _toggle("clash", f"Clash {number}", _columns(explanation, core))
+    return f'<li class="block bar-line">{number}. {names} {toggle}</li>'
 
 
 def _constraint(constraint: NamedConstraint, tenant: str | None) -> str:
@@ -195,6 +203,7 @@ def _way(explanation: Explanation, matrix: Matrix, number: int, relaxation: Rela
     edits = [markup.prose(edit.text) for edit in relaxation.edits]
     told = edits[0] if len(edits) == 1 else "<ul>" + "".join(f"<li>{edit}</li>" for edit in edits) + "</ul>"
     patch = printable_json([dict(operation) for operation in relaxation.patch])
+    whose = f'<span class="unseen"> the JSON Patch of way out {number}</span>'
     columns = _columns(explanation, relaxation.correction)
     return (
         f'<li class="block way"><div class="edits">{told}</div>\n'
@@ -202,8 +211,7 @@ def _way(explanation: Explanation, matrix: Matrix, number: int, relaxation: Rela
         f'<div class="bar-line">{_toggle("change", name, columns, matrix.row_of(relaxation.pick))}'
         f'<details class="patch"><summary>JSON Patch<span class="unseen"> of way out {number}</span></summary>\n'
         f'<pre tabindex="0" aria-label="JSON Patch of way out {number}"><code>{_lines(patch)}</code></pre>\n'
-        f'<button type="button" class="copy scripted">Copy<span class="unseen"> the JSON Patch of way out {number}</span>'
-        "</button></details></div></li>"
+        f'<button type="button" class="copy scripted">Copy{whose}</button></details></div></li>'
     )
 
 
@@ -270,7 +278,7 @@ def _scrolling(name: str, table: str) -> str:
 
 
 def _signed(weight: Number) -> str:
-    return f"{'+' if weight >= 0 else '−'}{ecmascript(abs(weight))}"
+    return f"{'+' if weight >= 0 else '-'}{ecmascript(abs(weight))}"
 
 
 # In both cases.
