@@ -317,10 +317,12 @@
       if (top < scroller.scrollTop) scroller.scrollTop = top;
       else if (top + rowHeight > scroller.scrollTop + view) scroller.scrollTop = top + rowHeight - view;
     }
+    revealColumn(column);
     draw();
-    const cell = elementOf(line, column);
-    if (!cell || column === 0) return;
-    const lead = head.firstChild.offsetWidth;
+  };
+  const revealColumn = (column) => {
+    if (column === 0) return;
+    const cell = head.children[column], lead = head.firstChild.offsetWidth;
     const left = cell.offsetLeft, right = left + cell.offsetWidth;
     if (left - lead < scroller.scrollLeft) scroller.scrollLeft = left - lead;
     else if (right > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = right - scroller.clientWidth;
@@ -512,13 +514,14 @@
     grid.classList.toggle("change", picked.kind === "change");
     selection.hidden = !on;
     selection.classList.toggle("change", picked.kind === "change");
+    if (picked.columns.size) revealColumn(Math.min(...picked.columns) + 2);
     if (picked.row >= 0) seek(picked.row);
     decorate(head, undefined);
     for (const [number, element] of elements) decorate(element, lines[number].row);
     if (!on) return announce("Nothing highlighted");
     const ids = [...picked.columns].map((column) => columns[column].id).join(", ");
     const row = picked.row >= 0 ? rows[picked.row].provider + " / " + rows[picked.row].model : "";
-    const text = picked.name + [ids && ": " + ids, row && (picked.kind === "change" && ids ? "; row " : ": row ") + row].filter(Boolean).join("");
+    const text = picked.name + ": " + [ids, row].filter(Boolean).join("; ");
     byId("selected").textContent = text;
     announce("Highlighted: " + text);
   };

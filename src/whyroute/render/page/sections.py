@@ -241,7 +241,10 @@ def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
     if explanation.ranking[0].fallback:
         lines.append("It is a fallback: no regular provider qualifies.")
     scores = score_clause(explanation)
-    lines.append("It is the only one that counts." if scores is None else f"It {scores}.")
+    if scores is not None:
+        lines.append(f"It {scores}.")
+    elif explanation.survivors.bit_count() > 1:
+        lines.append("The others that qualify are fallbacks.")
     tightest = explanation.tightest
     if tightest is not None:
         admitted = tightest.admitted.bit_count()
@@ -252,6 +255,8 @@ def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         names = joined([markup.code(constraint.id) for constraint in explanation.redundant])
         toggle = _toggle("clash", "The redundant constraints", _columns(explanation, explanation.redundant))
         lines.append(f"{names} {redundant_clause(explanation)}. {toggle}")
+    if not lines:
+        return
     yield '<ul class="lines">' + "\n".join(f"<li>{line}</li>" for line in lines) + "</ul>"
 
 
@@ -296,13 +301,13 @@ def _contrast(explanation: Explanation, matrix: Matrix) -> str:
     elif contrast.failed:
         count = len(contrast.failed)
         columns = _columns(explanation, [constraint for constraint, _ in contrast.failed])
-        toggle = _toggle("change", "What stops it", columns, matrix.row_of(contrast.candidate))
+        toggle = _toggle("clash", "What stops it", columns, matrix.row_of(contrast.candidate))
         body.append(f"<p>{counted(count, 'constraint')} reject{'s' if count == 1 else ''} it. {toggle}</p>")
         body.append(f'<ul class="constraints">{_reasons(contrast.failed, tenant_of(explanation))}</ul>')
     else:
         decided = outranked_clause(contrast)
         place = "" if contrast.rank is None else f", in place {contrast.rank}"
-        toggle = _toggle("change", "Its row", [], matrix.row_of(contrast.candidate))
+        toggle = _toggle("clash", "The one asked about", [], matrix.row_of(contrast.candidate))
         body.append(f"<p>{'It is the pick' if decided is None else f'It qualifies{place}; {decided}'}. {toggle}</p>")
     return _section("contrast", title, body)
 
