@@ -179,7 +179,7 @@
     const breakable = (element, text) => text.split(/(?<=[/:=,[{-])/).forEach((part) => element.append(part, document.createElement("wbr")));
     breakable(id, column.id);
     breakable(label, column.label);
-    const title = make("span", "title", id, unseen(": "), label);
+    const title = make("span", "title", id, label);
     head.append(cellOf("columnheader", "", c + 2, title, unseen("")));
   });
   grid.append(withAttributes(make("div", "heads", head), { role: "rowgroup" }), body);
@@ -206,7 +206,7 @@
     const beside = make("span", "beside", ...tags);
     const lead = cellOf("rowheader", "lead", 0, provider, model, beside);
     if (line.more) {
-      beside.append(make("span", "more", unseen(", "), line.more + " more", make("span", "rest", " like this")));
+      beside.append(make("span", "more", line.more + " more", make("span", "rest", " like this")));
       lead.setAttribute("aria-expanded", String(line.isOpen));
     }
     element.append(lead, cellOf("gridcell", "count", 1, make("span", "", String(row.failed.length))));
@@ -232,7 +232,7 @@
       cell.classList.toggle("lit", lit);
       cell.classList.toggle("unlit", picked.columns.size > 0 && !lit);
       if (row === undefined) {
-        cell.lastChild.textContent = lit ? ", " + picked.name : "";
+        cell.lastChild.textContent = lit ? " (" + picked.name.toLowerCase() + ")" : "";
         continue;
       }
       const turns = flips(row, column);

@@ -279,7 +279,7 @@ def _ranking(explanation: Explanation) -> Iterator[str]:
 
 def _scrolling(name: str, table: str) -> str:
     """A table that scrolls by itself where there is no room for it."""
-    return f'<div class="scrolling" role="region" aria-label="{name}" tabindex="0">{table}</div>'
+    return f'<div class="scrolling" role="group" aria-label="{name}, table" tabindex="0">{table}</div>'
 
 
 def _signed(weight: Number) -> str:
