@@ -268,7 +268,7 @@ def _ranking(explanation: Explanation) -> Iterator[str]:
         marks = [text for text, is_so in (("hinted", ranked.hint), ("fallback", ranked.fallback)) if is_so]
         tags = "".join(f' <span class="tag">{mark}</span>' for mark in marks)
         met = ", ".join(f"{markup.code(name)} {_signed(weight)}" for name, weight in ranked.matched)
-        name = f'<span class="place">{place}.</span> {markup.candidate(ranked.candidate)}{tags}'
+        name = f'<span class="place">{place}. </span>{markup.candidate(ranked.candidate)}{tags}'
         rows.append([f'{name}<span class="met">{met}</span>', ecmascript(ranked.score)])
     yield _scrolling("The ranking", markup.table("The ranking of the candidates that qualify", heads, rows))
     regular = explanation.solved.ranked(explanation.survivors)
