@@ -209,12 +209,12 @@ _MODULES = {
         "Registry",
     ),
     "router": (
-        "Decision",
         "explain",
         "match",
         "route",
     ),
     "wire": ("answer",),
+    "decisions": ("Decision",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -31,6 +31,7 @@ from .calls import (
 )
 from .catalog import Candidate, Catalog
 from .constraints import NamedConstraint, Origin
+from .decisions import Decision
 from .declarations import (
     Budget,
     Capability,
@@ -76,7 +77,7 @@ from .providers import (
     SetupFailure,
 )
 from .registry import ProviderRegistry, Registry
-from .router import Decision, explain, match, route
+from .router import explain, match, route
 from .wire import answer
 
 __all__ = [

@@ -190,6 +190,10 @@ class Catalog(Sequence[ModelProvider]):
     def __iter__(self) -> Iterator[ModelProvider]:
         return iter(self._providers)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The index is made again where it is asked for; its lock can't travel.
+        return Catalog.of_members, (tuple(zip(self._providers, self._metadata, strict=True)),)
+
     def __repr__(self) -> str:
         return f"Catalog({len(self._providers)} providers, {self._size} candidates)"
 

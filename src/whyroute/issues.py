@@ -21,7 +21,7 @@ class Issue(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return f"{_printable(self.path)}: {self.message}" if self.path else self.message
 
 
 def child(parent: str, *tokens: str | int) -> str:
@@ -37,9 +37,14 @@ def pointer(tokens: Iterable[str | int]) -> str:
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
     text = value if isinstance(value, str) else _literal(value)
-    short = text[:_SHOWN_LIMIT]
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in short)
+    printable = _printable(text[:_SHOWN_LIMIT])
     return f"`{printable}...`" if len(text) > _SHOWN_LIMIT else f"`{printable}`"
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _literal(value: object) -> str:

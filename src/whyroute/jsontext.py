@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .issues import Issue, child, shown
+from .issues import Issue, child, kind_of, shown
 from .numbers import as_double
 
 __all__ = ["JsonTextError", "plain", "read_json"]
@@ -92,10 +92,11 @@ def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH) -> tuple[An
         valid Unicode, keys that are not strings, foreign types, nesting that is too deep.
     """
     issues: list[Issue] = []
-    return _plain(value, path, max_depth, issues), issues
+    return _plain(value, path, max_depth, issues, set()), issues
 
 
-def _plain(value: Any, path: str, depth: int, issues: list[Issue]) -> Any:
+def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int]) -> Any:
+    """`holders` are the identities of the objects and lists that the value stands in."""
     kind = type(value)
     if kind is str:
         if not value.isascii() and not _is_unicode(value):
@@ -108,21 +109,30 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue]) -> Any:
         if not math.isfinite(number):
             issues.append(Issue(path, f"{_not_finite(value)}; a finite number is expected"))
         return number
-    if depth <= 0 and isinstance(value, Mapping | list | tuple):
-        issues.append(Issue(path, "nested too deeply"))
-        return None
-    if isinstance(value, Mapping):
-        return _plain_mapping(value, path, depth, issues)
-    if isinstance(value, list | tuple):
-        return [_plain(item, f"{path}/{index}", depth - 1, issues) for index, item in enumerate(value)]
+    if isinstance(value, Mapping | list | tuple):
+        if depth <= 0 or id(value) in holders:
+            issues.append(Issue(path, "nested too deeply" if depth <= 0 else f"{kind_of(value)} that holds itself"))
+            return None
+        holders.add(id(value))
+        found = _plain_items(value, path, depth, issues, holders)
+        holders.remove(id(value))
+        return found
     if isinstance(value, str):
         # The text itself: an enumeration's own `str` may give the member's name.
-        return _plain(str.__str__(value), path, depth, issues)
+        return _plain(str.__str__(value), path, depth, issues, holders)
     issues.append(Issue(path, f"a Python {shown(kind.__name__)} has no JSON form"))
     return None
 
 
-def _plain_mapping(value: Mapping[Any, Any], path: str, depth: int, issues: list[Issue]) -> dict[str, Any]:
+def _plain_items(
+    value: Mapping[Any, Any] | list[Any] | tuple[Any, ...],
+    path: str,
+    depth: int,
+    issues: list[Issue],
+    holders: set[int],
+) -> dict[str, Any] | list[Any]:
+    if not isinstance(value, Mapping):
+        return [_plain(item, f"{path}/{index}", depth - 1, issues, holders) for index, item in enumerate(value)]
     found: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
@@ -130,7 +140,7 @@ def _plain_mapping(value: Mapping[Any, Any], path: str, depth: int, issues: list
         elif not key.isascii() and not _is_unicode(key):
             issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
         else:
-            found[key] = _plain(item, child(path, key), depth - 1, issues)
+            found[key] = _plain(item, child(path, key), depth - 1, issues, holders)
     return found
 
 

@@ -214,6 +214,13 @@ def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
     if foreign:
         return [("invalid-metadata", issue) for issue in foreign], cleaned
     problems = [*_core_problems(cleaned, path), *_shape_problems(cleaned, path)]
+    # What is left stands in a key of the adapter's own, which no rule looks at.
+    told = [issue.path for _, issue in problems]
+    problems += [
+        ("invalid-metadata", issue)
+        for issue in unreadable
+        if not any(issue.path == at or issue.path.startswith(f"{at}/") for at in told)
+    ]
     return problems, cleaned
 
 
@@ -274,10 +281,11 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
     default = meta.get("defaultModel")
     if "defaultModel" in meta and not (isinstance(default, str) and default in names):
         near = did_you_mean(default, names) if isinstance(default, str) else ""
+        listed = f"; they are {quoted(names)}" if names else ""
         add(
             "unknown-default-model",
             child(path, "defaultModel"),
-            f"{shown(default)} is none of the provider's models{near or '; they are ' + quoted(names)}",
+            f"{shown(default)} is none of the provider's models{near or listed}",
         )
     problems += [("invalid-labels", issue) for issue in _label_issues(meta, path)]
     return problems

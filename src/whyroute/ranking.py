@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import overload
+from typing import Any, overload
 
 from . import bits
 from .catalog import Candidate, Catalog
@@ -90,6 +90,10 @@ class Ranking:
         self._rest = [part for part in (members & ~hinted, hinted) if part]
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The classes are found again where they are asked for; the lock can't travel.
+        return _restored, (self.catalog, self.scores, self.members, self.hinted, self.fallback)
+
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
         fallbacks = members & self.catalog.fallbacks()
@@ -133,6 +137,10 @@ class Ranking:
                 return bits.select(members, place)
             place -= count
         raise IndexError("rank out of range")
+
+
+def _restored(catalog: Catalog, scores: Scores, members: int, hinted: int, fallback: bool) -> Ranking:
+    return Ranking(catalog, scores, members, hinted, fallback=fallback)
 
 
 class RankedCandidates(Sequence[Candidate]):

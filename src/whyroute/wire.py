@@ -132,7 +132,8 @@ class Request:
         if "explanation" in self.include:
             found["explanation"] = self.explanation(solved).to_dict()
         if "request" in self.include:
-            found["request"] = {key: value for key, value in self.document.items() if key not in ("include", "id")}
+            kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
+            found["request"] = plain(kept)[0]
         return found
 
 
@@ -184,6 +185,8 @@ class _Reader:
         first = ranked[0]
         if isinstance(first, InvalidProviderError):
             raise InvalidProviderError(first.reason, _first_to_front(first, issues), first.provider_id)
+        if isinstance(first, DuplicateProviderError):
+            raise DuplicateProviderError(first.provider_id, issues=issues)
         if isinstance(first, InvalidInputError):
             raise type(first)(_first_to_front(first, issues))
         raise first
@@ -271,8 +274,9 @@ def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue
 def _unknown_key(key: Any) -> Issue:
     if key in _NOT_YET:
         return Issue(child("", key), f"{shown(key)} is not supported by this version of whyroute")
-    if not isinstance(key, str):
-        return Issue("", f"key {shown(key)} is not a string")
+    foreign = plain({key: None})[1]
+    if foreign:
+        return foreign[0]  # no string, or none that a path may repeat
     hint = did_you_mean(key, _KEYS) or f"; the keys are {quoted(_KEYS)}"
     return Issue(child("", key), f"{shown(key)} is not a key of a request{hint}")
 

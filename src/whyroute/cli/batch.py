@@ -83,7 +83,7 @@ def _progress(size: int | None, *, wanted: bool | None) -> Iterator[Any]:
         BarColumn(),
         *((TimeRemainingColumn(),) if size else (MofNCompleteColumn(),) if size is not None else ()),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True, force_terminal=wanted), transient=True) as bar:
         task = bar.add_task("batch", total=size, answered=0)
 
         def advance(count: int) -> None:

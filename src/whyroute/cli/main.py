@@ -3,14 +3,18 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import typer
 
 from .app import app
 from .output import CommandError, complain, complain_about
 
 __all__ = ["main"]
+
+# typer brings a click of its own or uses the installed one, and exports only some of its exceptions: the one that
+# prints itself for wrong usage is the base of those, whichever click it is.
+_UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,16 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as failure:
         complain_about(failure)
         return failure.status
-    except click.exceptions.UsageError as error:
+    except _UsageError as error:
         error.show()
         return 2
-    except click.ClickException as error:
-        complain(error.format_message())
-        return 2
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain once more when it flushes at exit.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has enough; the libraries exit by themselves then. Python would complain once more
+        # when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:

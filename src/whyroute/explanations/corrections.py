@@ -1,13 +1,13 @@
 """Corrections over one candidate variable: the minimal sets of constraints whose removal lets a candidate through.
 
-A candidate's *signature* is the set of constraints that reject it. The inclusion-minimal signatures are the corrections.
+A candidate's *signature* is the set of constraints that reject it. The minimal signatures are the corrections.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import bits
-from .hitting import Found
+from .found import Found
 from .lattice import lightest
 
 __all__ = ["Group", "MinimalSignatures", "corrections", "folded", "in_full", "minimal_signatures"]
@@ -66,7 +66,7 @@ def folded(admitted: Sequence[int], size: int) -> list[Group]:
 
 
 def minimal_signatures(groups: Sequence[Group], size: int, limit: int) -> MinimalSignatures:
-    """The first `limit` minimal signatures. A candidate that nobody rejects has the empty one, which is then the only."""
+    """The first `limit` minimal signatures. When something qualifies, the empty one is the only one."""
     counts = _counts(groups)
     remaining = bits.full(size)
     found: list[tuple[int, ...]] = []

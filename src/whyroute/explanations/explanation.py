@@ -11,11 +11,11 @@ from ..constraints import Constraints, NamedConstraint
 from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
 from ..solving import Solved
-from .contrast import Contrast, contrast
+from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
+from .found import Conflicts
 from .graph import graph_of
-from .hitting import Conflicts
 from .relaxations import Relaxation, relax
 from .usermessage import user_message
 
@@ -180,6 +180,28 @@ class Explanation:
         """The candidates that don't qualify, fewest failures first, then in rank order."""
         return tuple(near_misses(self.solved, self.limits.near_misses))
 
+    @cached_property
+    def stopped_alone(self) -> tuple[tuple[NamedConstraint, int], ...]:
+        """Each constraint that alone stops some candidates, with these candidates as a set, in constraint order."""
+        return tuple(
+            (self.constraints[index], members)
+            for index, others in enumerate(self._admitted_by_others())
+            if (members := others & ~self.constraints.admitted[index])
+        )
+
+    def _admitted_by_others(self) -> list[int]:
+        """For each constraint, the candidates that all others admit."""
+        admitted = self.constraints.admitted
+        found = [self.catalog.all()] * len(admitted)
+        before = after = self.catalog.all()
+        for index, members in enumerate(admitted):
+            found[index] = before
+            before &= members
+        for index in range(len(admitted) - 1, -1, -1):
+            found[index] &= after
+            after &= admitted[index]
+        return found
+
     def rejections(self, constraint: NamedConstraint) -> tuple[ReasonGroup, ...]:
         """The candidates that a constraint rejects, grouped by reason, the largest group first."""
         return grouped(constraint)
@@ -225,6 +247,14 @@ class Explanation:
         return wire_number(first - second)
 
     @cached_property
+    def decided_by(self) -> DecidedBy | None:
+        """What puts the pick before the next in rank order; None when there is no next one."""
+        if self.margin is None:
+            return None
+        ranking = self.solved.ranked(self.survivors)
+        return decided_by(ranking, ranking.at(1))
+
+    @cached_property
     def tightest(self) -> NamedConstraint | None:
         """The constraint that admits fewest, the first of equals: what the choice hangs on; None when none rejects."""
         admitted = self.solved.constraints.admitted
@@ -235,19 +265,11 @@ class Explanation:
     @cached_property
     def redundant(self) -> tuple[NamedConstraint, ...]:
         """The constraints that reject nobody whom the others don't reject."""
-        admitted = self.solved.constraints.admitted
-        everyone = self.catalog.all()
-        after = [everyone]
-        for members in reversed(admitted):
-            after.append(after[-1] & members)
-        found: list[NamedConstraint] = []
-        before = everyone
-        for index, members in enumerate(admitted):
-            others = before & after[len(admitted) - 1 - index]
-            if others & ~members == 0:
-                found.append(self.constraints[index])
-            before &= members
-        return tuple(found)
+        return tuple(
+            constraint
+            for constraint, others in zip(self.constraints, self._admitted_by_others(), strict=True)
+            if others & ~constraint.admitted == 0
+        )
 
     # Out.
 

@@ -12,7 +12,16 @@ from ..features import UNSPECIFIED_REGION
 from ..solving import Solved
 from ..terms import LatencyTerm, RegionListTerm, RegionTerm
 
-__all__ = ["NearMiss", "ReasonGroup", "Unknown", "failures_of", "grouped", "near_miss_numbers", "near_misses", "unknowns"]
+__all__ = [
+    "NearMiss",
+    "ReasonGroup",
+    "Unknown",
+    "failures_of",
+    "grouped",
+    "near_miss_numbers",
+    "near_misses",
+    "unknowns",
+]
 
 Failed = tuple[NamedConstraint, RejectionReason]
 

@@ -1,213 +1,69 @@
-"""Minimal hitting sets, the smallest first: how cores follow from corrections, and corrections from cores.
+"""Minimal hitting sets: how cores follow from corrections, and corrections from cores.
 
 A set hits a family of sets (its *edges*) when it shares a member with each of them. Every unsatisfiable set of
 constraints hits every correction, and the minimal ones that do are the cores; likewise the other way round (Reiter,
 "A theory of diagnosis from first principles", Artificial Intelligence 32, 1987).
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Generic, TypeVar
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from heapq import merge
+from itertools import accumulate, groupby, islice
+from operator import or_
+from typing import Final
 
 from .. import bits
+from .found import Found
+from .lattice import minimal_hitting_sets
+from .search import HittingSets, Work
 
-__all__ = ["Conflicts", "Found", "HittingSets", "Work", "transposed"]
+__all__ = ["WORK", "hitting_sets", "transposed"]
 
-T = TypeVar("T")
+WORK: Final = 400_000
+"""How many set operations a search may take: about a tenth of a second."""
+
+_TABLE = 24
+"""Up to so many different vertices all subsets are looked at, at once; with more they are searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
-    """Some sets of constraints, the smallest first, then by constraint order.
+def hitting_sets(hits: Sequence[int], members: Sequence[Sequence[int]], limit: int, work: int) -> Found[int]:
+    """The minimal hitting sets of some edges, none of them empty; the smallest first, then lexicographically.
 
-    Attributes:
-        sets: The sets; the members of each stand in constraint order.
-        truncated: Whether there are more than a limit let through.
+    Args:
+        hits: For each group of interchangeable members, the set of edges that they are in; never empty.
+        members: The groups: each ascending, in the order of the first of each. A hitting set takes one member at most.
+        limit: How many sets at most, at least 1.
+        work: How many set operations a search may take. While at most 24 groups are different the answer is exact
+            whatever the edges. Beyond, when it is used up, what was found so far is the beginning of the full list;
+            when nothing was, some sets are made greedily, which are minimal and may not be the smallest.
     """
-
-    sets: tuple[tuple[T, ...], ...] = ()
-    truncated: bool = False
-
-    @classmethod
-    def first(cls, limit: int, sets: Iterable[tuple[T, ...]]) -> "Found[T]":
-        """The first `limit` of the sets, which come in order."""
-        taken = tuple(islice(sets, limit + 1))
-        return cls(taken[:limit], len(taken) > limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Conflicts(Generic[T]):
-    """Both views of one clash.
-
-    Attributes:
-        cores: The minimal sets of constraints that nothing satisfies together.
-        corrections: The minimal sets of constraints without which the others can be satisfied.
-    """
-
-    cores: Found[T] = Found()  # frozen, and so safe to share
-    corrections: Found[T] = Found()
-
-
-@dataclass(slots=True)
-class Work:
-    """A bound on a search, counted and not timed, so that it gives the same answer on every machine.
-
-    Attributes:
-        left: How many more set operations may be spent; one over a wide set counts for several.
-    """
-
-    left: int
-
-    @property
-    def spent(self) -> bool:
-        """Whether the search had to stop early."""
-        return self.left < 0
-
-
-class HittingSets:
-    """Enumerates the minimal hitting sets of edges over the vertices 0 to n - 1, the smallest first, then
-    lexicographically.
-
-    Depth first in vertex order, one size after the other. As in the MMCS algorithm (Murakami and Uno, "Efficient
-    algorithms for dualizing large-scale hypergraphs", Discrete Applied Mathematics 170, 2014) each chosen vertex
-    keeps the edges that it alone hits, and a choice that leaves one without any is abandoned. So is a choice whose
-    open edges contain more disjoint ones than vertices may still be added.
-
-    The edges need not all be known from the start: `refute` may answer a set that hits every known edge with one
-    that it misses. No set found before is wrong then, and none is skipped: while size k is searched, every minimal
-    hitting set of the known edges with fewer than k members hits the unknown edges too.
-
-    Attributes:
-        hits: For each vertex, the set of edges that it is in.
-    """
-
-    __slots__ = ("_crossing", "_edges", "_from", "_work", "hits")
-
-    def __init__(self, hits: Sequence[int], work: Work) -> None:
-        self.hits = list(hits)
-        self._work = work
-        self._edges = 0
-        self._from: list[int] = []
-        self._crossing: dict[int, int] = {}
-        self._index()
-
-    def enumerate(self, refute: Callable[[tuple[int, ...]], int | None] = lambda _: None) -> Iterator[tuple[int, ...]]:
-        """The minimal hitting sets in order, until there are no more or the work is spent.
-
-        Args:
-            refute: Gives an edge that the set misses, as a set of vertices; None when there is none.
-        """
-        size = 0
-        while not self._work.spent:
-            size = max(size, self._disjoint(self._edges, len(self.hits)))
-            larger = yield from self._of_size(size, refute)
-            if not larger:
-                return
-            size += 1
-
-    def _of_size(
-        self, size: int, refute: Callable[[tuple[int, ...]], int | None]
-    ) -> Generator[tuple[int, ...], None, bool]:
-        """Yields those of one size; returns whether there may be larger ones."""
-        hits = self.hits
-        edges = self._edges
-        if size == 0:
-            missed = refute(())
-            if missed is None:
-                yield ()
-            else:
-                self._add(missed)
-            return missed is not None
-        work = self._work
-        larger = False
-        chosen: list[int] = []
-        following = [0]
-        # For each depth: the edges that the chosen vertices miss, and for each of these the edges that it alone hits.
-        missing = [edges]
-        private: list[list[int]] = [[]]
-        while following:
-            vertex = following[-1]
-            left = missing[-1]
-            if vertex == len(hits) or left & self._from[vertex] != left:
-                following.pop()
-                missing.pop()
-                private.pop()
-                if chosen:
-                    chosen.pop()
-                continue
-            following[-1] = vertex + 1
-            hit = hits[vertex]
-            gained = left & hit
-            last = len(chosen) + 1 == size
-            work.left -= (1 + len(chosen)) * self._cost()
-            if work.spent:
-                return False
-            if not gained or (last and larger and gained != left):
-                continue
-            kept = [own ^ (own & hit) for own in private[-1]]
-            if not all(kept):
-                continue
-            left ^= gained
-            if last and not left:
-                found = (*chosen, vertex)
-                missed = refute(found)
-                if missed is None:
-                    yield found
-                    continue
-                # Nothing chosen on the way here is in the new edge, as it misses them all.
-                new = self._add(missed)
-                missing = [open_edges | new for open_edges in missing]
-            elif last or self._disjoint(left, size - len(chosen) - 1) >= size - len(chosen):
-                larger = True
-            elif left:
-                chosen.append(vertex)
-                following.append(vertex + 1)
-                missing.append(left)
-                private.append([*kept, gained])
-        return larger or self._edges != edges
-
-    def _add(self, edge: int) -> int:
-        new = 1 << self._edges.bit_length()
-        for vertex in bits.positions(edge):
-            self.hits[vertex] |= new
-        self._index()
-        return new
-
-    def _index(self) -> None:
-        # For each vertex, the edges that it or a later one is in: an edge outside can't be hit any more.
-        reach = 0
-        self._from = [0] * len(self.hits)
-        for vertex in reversed(range(len(self.hits))):
-            reach |= self.hits[vertex]
-            self._from[vertex] = reach
-        self._edges = reach
-        self._crossing.clear()
-
-    def _disjoint(self, edges: int, enough: int) -> int:
-        """How many pairwise disjoint edges are found greedily among `edges`, counted up to `enough` + 1."""
-        count = 0
-        while edges and count <= enough:
-            edges ^= edges & self._crossing_of(edges)
-            count += 1
-        self._work.left -= count * self._cost()
-        return count
-
-    def _crossing_of(self, edges: int) -> int:
-        """The edges that share a vertex with the lowest of `edges`, itself included."""
-        lowest = bits.lowest(edges)
-        found = self._crossing.get(lowest)
-        if found is None:
-            found = 0
-            for hit in self.hits:
-                if hit >> lowest & 1:
-                    found |= hit
-            self._work.left -= len(self.hits) * self._cost()
-            self._crossing[lowest] = found
-        return found
-
-    def _cost(self) -> int:
-        return 1 + (self._edges.bit_length() >> 12)
+    # Whoever is alone in an edge is in every hitting set; only the edges that these leave open are to be solved.
+    seen = repeated = 0
+    for hit in hits:
+        repeated |= seen & hit
+        seen |= hit
+    lone = seen ^ repeated
+    forced = [position for position, hit in enumerate(hits) if hit & lone]
+    settled = _union([hits[position] for position in forced])
+    alike: dict[int, list[int]] = {}
+    for position, hit in enumerate(hits):
+        left = hit ^ (hit & settled)
+        if left:
+            alike.setdefault(left, []).extend(members[position])
+    vertices = [sorted(each) for each in alike.values()]
+    always = [members[position] for position in forced]
+    different = list(alike)
+    if len(different) <= _TABLE:
+        every = (_vertices_of(number, len(different)) for number in _all_at_once(different))
+        return Found.first(limit, _written_out(every, vertices, always, limit))
+    bound = Work(work)
+    some = list(islice(HittingSets(different, bound).enumerate(), limit + 1))
+    if not bound.spent:
+        return Found.first(limit, _written_out(some, vertices, always, limit))
+    some = some or _greedy(different)
+    return Found(tuple(islice(_written_out(some, vertices, always, limit, cut=True), limit)), truncated=True)
 
 
 def transposed(sets: Iterable[Iterable[int]], members: int) -> list[int]:
@@ -217,3 +73,103 @@ def transposed(sets: Iterable[Iterable[int]], members: int) -> list[int]:
         for member in each:
             found[member] |= 1 << position
     return found
+
+
+def _all_at_once(hits: Sequence[int]) -> Iterator[int]:
+    width = max(hits, default=0).bit_length()
+    ones = int.from_bytes(b"\1" * width, "big")
+    edges = bytearray(4 * width)
+    # Eight vertices make one octet of each edge's number. The last vertex is the lowest bit.
+    for low in range(0, len(hits), 8):
+        packed = 0
+        for bit, hit in enumerate(hits[::-1][low : low + 8]):
+            digits = format(hit, f"0{width}b").encode()
+            packed |= (int.from_bytes(digits, "big") & ones) << bit
+        edges[low >> 3 :: 4] = packed.to_bytes(width, "big")
+    numbers = array("I", bytes(edges))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return minimal_hitting_sets(len(hits), set(numbers) - {0})
+
+
+def _vertices_of(number: int, vertices: int) -> tuple[int, ...]:
+    return tuple(sorted(vertices - 1 - bit for bit in bits.positions(number)))
+
+
+def _written_out(
+    found: Iterable[tuple[int, ...]],
+    vertices: Sequence[Sequence[int]],
+    always: Sequence[Sequence[int]],
+    limit: int,
+    *,
+    cut: bool = False,
+) -> Iterator[tuple[int, ...]]:
+    """The hitting sets that sets of vertices stand for, in order: one member of each vertex, in every way.
+
+    The first of each vertex come in the order of the sets, so the first of these sets are enough for as many of those.
+    """
+    for _, same_size in groupby(islice(found, limit + 1), key=len):
+        choices = [[*always, *(vertices[vertex] for vertex in each)] for each in same_size]
+        if all(len(members) == 1 for each in choices for members in each):
+            yield from (tuple(sorted(members[0] for members in each)) for each in choices)
+            continue
+        end = sorted(members[0] for members in choices[-1])
+        for each in merge(*map(_choices, choices)):
+            if cut and list(each) > end:
+                # A set that the search did not get to may stand for one in between.
+                break
+            yield each
+
+
+def _choices(sets: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """Every choice of one member from each of some disjoint sets, lexicographically."""
+    members = sorted((member, at) for at, each in enumerate(sets) for member in each)
+    members.append((members[-1][0] + 1, len(sets)))  # beyond every end
+    pending = set(range(len(sets)))
+    path: list[int] = []
+    position = 0
+    while True:
+        if not pending:
+            yield tuple(members[step][0] for step in path)
+        else:
+            # None of the sets may be passed by: each has to have a member that is not yet behind.
+            end = min(sets[at][-1] for at in pending)
+            while members[position][0] <= end and members[position][1] not in pending:
+                position += 1
+            if members[position][0] <= end:
+                pending.remove(members[position][1])
+                path.append(position)
+                position += 1
+                continue
+        if not path:
+            return
+        position = path.pop()
+        pending.add(members[position][1])
+        position += 1
+
+
+def _greedy(hits: Sequence[int]) -> list[tuple[int, ...]]:
+    """A few minimal hitting sets, each from another first vertex; the smallest first."""
+    found: set[tuple[int, ...]] = set()
+    edges = _union(hits)
+    for start in range(min(len(hits), 8)):
+        chosen = [start]
+        missing = edges & ~hits[start]
+        while missing:
+            best = max(range(len(hits)), key=lambda vertex: ((missing & hits[vertex]).bit_count(), -vertex))
+            chosen.append(best)
+            missing &= ~hits[best]
+        # Each stays only if neither those that stayed nor all those after it do without it.
+        after = [*accumulate((hits[vertex] for vertex in reversed(chosen)), or_, initial=0)]
+        stayed = 0
+        kept: list[int] = []
+        for vertex, later in zip(chosen, after[-2::-1], strict=True):
+            if hits[vertex] & ~(stayed | later):
+                stayed |= hits[vertex]
+                kept.append(vertex)
+        found.add(tuple(sorted(kept)))
+    return sorted(found, key=lambda each: (len(each), each))
+
+
+def _union(sets: Sequence[int]) -> int:
+    return reduce(or_, sets, 0)

@@ -33,8 +33,8 @@ def minimal_hitting_sets(vertices: int, edges: Iterable[int]) -> Iterator[int]:
     for bit, without in _without(vertices):
         above |= (hitting & without) << (1 << bit)
     minimal = hitting ^ (hitting & above)
-    if minimal.bit_count() == 1:
-        yield bits.lowest(minimal)
+    if minimal.bit_count() <= _FEW:
+        yield from sorted(descending(minimal), key=int.bit_count)
         return
     sizes = _sizes(vertices)
     while minimal:
@@ -62,6 +62,9 @@ def descending(members: int) -> Iterator[int]:
             if octet >> bit & 1:
                 yield base + bit
 
+
+_FEW = 4096
+"""So many are sorted at once; of more, each size is looked for when it is come to."""
 
 _NOT_ZERO = re.compile(rb"[^\0]")
 

@@ -56,10 +56,13 @@ def user_message(cores: Sequence[Sequence[NamedConstraint]], *, setup_failed: bo
     terms = [constraint.term for constraint in cores[0]] if cores else []
     if not terms:
         can = "This can't be done right now: no service is connected that could do it"
+    elif all(isinstance(term, ListTerm) for term in terms):
+        can = "This can't be done right now: your organisation's rules leave no service that may be used for it"
     else:
-        wanted = joined(list(dict.fromkeys(_can(term) for term in terms)))
-        both = "" if len(terms) == 1 else " at the same time"
-        can = f"This can't be done right now: none of the services you may use can {wanted}{both}"
+        wanted = list(dict.fromkeys(_can(term) for term in terms))
+        both = "both " if len(wanted) == 2 else ""
+        together = " together" if len(wanted) > 2 else ""
+        can = f"This can't be done right now: no service you may use can {both}{joined(wanted)}{together}"
     tries = list(dict.fromkeys(step for term in terms if (step := _try(term)) is not None))
     if setup_failed:
         tries.append("try again in a few minutes, as part of the service is not available at the moment")
@@ -73,7 +76,7 @@ def _can(term: Term) -> str:
         case FeatureTerm(feature=feature):
             return _CAN.get(feature, "do what this task needs")
         case ContextWindowTerm():
-            return "take in that much text at once"
+            return "take in that much text"
         case PriceTerm():
             return "stay within the spending limit"
         case RegionTerm() | RegionListTerm():

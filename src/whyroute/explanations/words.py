@@ -39,14 +39,15 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 
 def names(values: Sequence[str]) -> str:
     """A few names, and how many more there are."""
-    listed = [shown(value) for value in values[:_NAMES_SHOWN]]
-    more = len(values) - len(listed)
+    distinct = list(dict.fromkeys(values))
+    listed = [shown(value) for value in distinct[:_NAMES_SHOWN]]
+    more = len(distinct) - len(listed)
     return joined([*listed, f"{more} more"]) if more > 0 else joined(listed)
 
 
 def tokens(value: Number) -> str:
-    """`200000 tokens`."""
-    return f"{ecmascript(value)} tokens"
+    """`200,000 tokens`."""
+    return f"{value:,} tokens" if isinstance(value, int) else f"{ecmascript(value)} tokens"
 
 
 def usd(value: Number) -> str:
@@ -56,23 +57,34 @@ def usd(value: Number) -> str:
 
 def named(constraint: NamedConstraint, tenant: str | None) -> str:
     """A constraint as a person would name it, and where it is written."""
+    term = constraint.term
     if constraint.owner == "caller":
-        return f"{constraint.label} ({constraint.id})" if constraint.id != "kind" else constraint.label
-    return f"{_clause(constraint)} (tenant {shown(tenant or '')})"
+        if constraint.id == "kind":
+            return constraint.label
+        if isinstance(term, ListTerm):
+            return f"the {term.subject[:-1]} lists of {constraint.id} ({_lists(term)})"
+        return f"{constraint.label} ({constraint.id})"
+    return f"tenant {shown(tenant or '')}'s {_clause(constraint)}"
+
+
+def _lists(term: ListTerm) -> str:
+    allowed = [] if term.allow is None else [f"allow {names(term.allow) or 'none'}"]
+    denied = [f"deny {names(term.deny)}"] if term.deny else []
+    return ", ".join([*allowed, *denied]) or "no limit"
 
 
 def _clause(constraint: NamedConstraint) -> str:
     match constraint.term:
         case ListTerm(subject=subject, clause="deny", deny=deny):
-            return f"the {subject[:-1]} deny list: {names(deny or ())}"
+            return f"{subject[:-1]} deny list ({names(deny or ())})"
         case ListTerm(subject=subject, allow=allow):
-            return f"the {subject[:-1]} allow list: {names(allow or ()) or 'empty'}"
+            return f"{subject[:-1]} allow list ({names(allow or ()) or 'empty'})"
         case RegionListTerm(allow=allow):
-            return f"the allowed regions: {names(allow) or 'none'}"
+            return f"allowed regions ({names(allow) or 'none'})"
         case PriceTerm(wanted=wanted):
-            return f"the cap on the prompt price: {usd(wanted)}"
+            return f"price cap ({usd(wanted)})"
         case ContextWindowTerm(wanted=wanted):
-            return f"the floor on the context window: {tokens(wanted)}"
+            return f"context window floor ({tokens(wanted)})"
         case _:
             return constraint.label
 
@@ -90,71 +102,76 @@ def clash_sentence(core: Sequence[NamedConstraint], solved: Solved) -> str:
         members &= other.admitted
     facts = nearest_sentence(last, members)
     if not others:
-        return f"{named(last, tenant)} admits none of {counted(total)}: {facts}"
+        verb = "admit" if isinstance(last.term, ListTerm) and last.owner == "caller" else "admits"
+        return f"{named(last, tenant)} {verb} none of {counted(total)}: {facts}"
     phrases = joined([named(each, tenant) for each in core])
     held = f"can't {'both' if len(core) == 2 else 'all'} hold"
-    met = joined([_met(each) for each in others])
-    return f"{phrases} {held}. Of {counted(total)}, {members.bit_count()} {met}; {facts}"
+    count = members.bit_count()
+    met = joined([_met(each, count) for each in others])
+    return f"{phrases} {held}. Of {counted(total)}, {count} {met}; {facts}"
 
 
 def _is_threshold(constraint: NamedConstraint) -> bool:
     return isinstance(constraint.term, ContextWindowTerm | PriceTerm | LatencyTerm)
 
 
-def _met(constraint: NamedConstraint) -> str:
-    """What the candidates that a constraint admits do."""
+def _met(constraint: NamedConstraint, count: int) -> str:
+    """What so many candidates that a constraint admits do."""
+    one = count == 1
     match constraint.term:
         case KindTerm(wanted=wanted):
-            return f"serve {shown(wanted)}"
+            return f"{'serves' if one else 'serve'} {shown(wanted)}"
         case FeatureTerm(feature=feature):
-            return f"have {shown(feature)}"
+            return f"{'has' if one else 'have'} {shown(feature)}"
         case RegionTerm(wanted=wanted):
-            return f"are in {shown(wanted)}"
+            return f"{'is' if one else 'are'} in {shown(wanted)}"
         case RegionListTerm():
-            return "are in an allowed region"
+            return f"{'is' if one else 'are'} in an allowed region"
         case ListTerm(subject=subject, clause=clause):
-            return f"pass the {'' if clause is None else 'tenant' + chr(39) + 's '}{subject[:-1]} list"
+            whose = "the" if clause is None else "the tenant's"
+            which = f"{subject[:-1]} lists" if clause is None else f"{subject[:-1]} {clause} list"
+            return f"{'passes' if one else 'pass'} {whose} {which}"
         case _:
-            return f"meet {constraint.label}"
+            return f"{'meets' if one else 'meet'} {constraint.label}"
 
 
 def nearest_sentence(constraint: NamedConstraint, members: int) -> str:
     """What the candidates of a set, all of which a constraint rejects, have instead."""
     term, catalog = constraint.term, constraint.catalog
-    them = "of them " if members != catalog.all() else ""
+    everyone = members == catalog.all()
+    one = members.bit_count() == 1
+    them, among = ("", "") if everyone else ("of them ", "among them ")
     match term:
         case FeatureTerm(feature=feature):
-            return f"none {them}has {shown(feature)}"
+            return f"it has no {shown(feature)}" if one else f"none {them}has {shown(feature)}"
         case KindTerm(wanted=wanted):
-            return f"none {them}serves {shown(wanted)}"
+            return f"it does not serve {shown(wanted)}" if one else f"none {them}serves {shown(wanted)}"
         case RegionTerm() | RegionListTerm():
             regions = _distinct(catalog, members, lambda number: catalog.candidate(number).metadata.region)
-            return f"they are in {names(regions)}"
-        case ListTerm(subject=subject, allow=allow):
-            if allow == ():
-                return f"the allow list of {subject} is empty"
-            return f"none {them}passes it"
-        case ContextWindowTerm(op=op):
-            value = _extreme(catalog, members, lambda model: model.context_window, op)
-            return (
-                f"the {_most(op, 'largest', 'smallest', 'nearest')} {them}has {tokens(value)}"
-                if value is not None
-                else ""
-            )
-        case PriceTerm(op=op):
-            value = _extreme(catalog, members, lambda model: model.cost.prompt_usd_per_1k_tokens, op)
-            return (
-                f"the {_most(op, 'dearest', 'cheapest', 'nearest')} {them}costs {usd(value)}"
-                if value is not None
-                else ""
-            )
-        case LatencyTerm(op=op):
+            return f"{'it is' if one else 'they are'} in {names(regions)}"
+        case ListTerm(clause="deny"):
+            return "it is on that list" if one else f"all {them}are on that list"
+        case ListTerm(allow=()):
+            return "an empty allow list lets none pass"
+        case ListTerm():
+            return "it does not pass" if one else f"none {them}passes"
+        case ContextWindowTerm(op=op, wanted=wanted):
+            window = _nearest(catalog, members, lambda model: model.context_window, op, wanted)
+            what = "its" if one else f"the {_most(op, 'largest', 'smallest', 'nearest')}"
+            return f"{what} context window {'' if one else among}is {tokens(window or 0)}"
+        case PriceTerm(op=op, wanted=wanted):
+            price = _nearest(catalog, members, lambda model: model.cost.prompt_usd_per_1k_tokens, op, wanted)
+            which = "it" if one else f"the {_most(op, 'dearest', 'cheapest', 'nearest')} {them}".rstrip()
+            return f"{which} costs {usd(price or 0)}"
+        case LatencyTerm(op=op, wanted=wanted):
             unknown = (members & ~catalog.p95_latency().known).bit_count()
-            value = _extreme(catalog, members, lambda model: model.p95_latency_ms, op)
-            if value is None:
-                return f"the p95 latency of none {them}is known"
-            also = f", and that of {unknown} is not known" if unknown else ""
-            return f"the fastest {them}has a p95 latency of {ecmascript(value)} ms{also}"
+            latency = _nearest(catalog, members, lambda model: model.p95_latency_ms, op, wanted)
+            if latency is None:
+                return "its p95 latency is not known" if one else f"no p95 latency {among}is known"
+            also = f", and {unknown} more {'is' if unknown == 1 else 'are'} not known" if unknown else ""
+            return (
+                f"{'its' if one else 'the lowest'} p95 latency {'' if one else among}is {ecmascript(latency)} ms{also}"
+            )
         case _:
             return f"none {them}passes"
 
@@ -163,11 +180,16 @@ def _most(op: str, above: str, below: str, equal: str) -> str:
     return above if op in (">", ">=") else below if op in ("<", "<=") else equal
 
 
-def _extreme(catalog: Catalog, members: int, read: Callable[[ModelInfo], Number | None], op: str) -> Number | None:
+def _nearest(
+    catalog: Catalog, members: int, read: Callable[[ModelInfo], Number | None], op: str, wanted: Number
+) -> Number | None:
+    """The value that comes nearest to a bound that all of them miss; None when none is known."""
     values = [value for c in catalog.candidates(members) if (value := read(c.model)) is not None]
     if not values:
         return None
-    return max(values) if op in (">", ">=") else min(values)
+    if op in (">", ">="):
+        return max(values)
+    return min(values) if op in ("<", "<=") else min(values, key=lambda value: (abs(value - wanted), value))
 
 
 def _distinct(catalog: Catalog, members: int, read: Callable[[int], str]) -> list[str]:

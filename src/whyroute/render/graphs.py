@@ -41,7 +41,7 @@ def to_dot(graph: "nx.DiGraph[str]") -> str:
         label = "\\n".join(_dot_text(line) for line in text)
         lines.append(f'  "{name}" [label="{label}", tooltip="{_dot_text(tooltip)}", {styled}];')
     for kinds in (("constraint",), ("core", "relaxation")):
-        column = [f'"{name}"' for name, kind in graph.nodes(data="kind") if kind in kinds]
+        column = [f'"{name}"' for name, node in graph.nodes(data=True) if node["kind"] in kinds]
         if len(column) > 1:
             lines.append(f"  {{rank=same; {'; '.join(column)}}}")
     told = _tells_why(graph)
@@ -248,5 +248,5 @@ def _core_colour(number: int) -> str:
 
 
 def _tells_why(graph: "nx.DiGraph[str]") -> bool:
-    rejections = sum(1 for _, _, kind in graph.edges(data="kind") if kind == "rejected")
-    return rejections <= _LABELLED_EDGES
+    rejections = [edge for _, _, edge in graph.edges(data=True) if edge["kind"] == "rejected"]
+    return len(rejections) <= _LABELLED_EDGES

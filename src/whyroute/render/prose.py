@@ -1,9 +1,10 @@
 """An explanation as a good colleague would tell it: what clashes, who is nearest, whose move it is."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ..constraints import NamedConstraint
-from ..explanations import Explanation, NearMiss, Relaxation, Unknown
+from ..explanations import Explanation, Relaxation, Unknown
 from ..explanations.words import clash_sentence, counted, joined, named
 from ..issues import shown
 from ..numbers import Number, ecmascript
@@ -13,6 +14,21 @@ __all__ = ["explanation_lines"]
 
 _BUDGET = 25
 _PROSE_CORE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines that belong together.
+
+    Attributes:
+        lines: The lines.
+        cut_first: Where room is short, the section with the highest number is cut first.
+        at_least: How many lines it keeps, the one that says what was cut among them.
+    """
+
+    lines: list[Line]
+    cut_first: int
+    at_least: int
 
 
 def explanation_lines(explanation: Explanation, *, everything: bool = False) -> Iterator[Line]:
@@ -32,32 +48,33 @@ def explanation_lines(explanation: Explanation, *, everything: bool = False) -> 
         for place, section in enumerate(sections):
             if place:
                 yield ()
-            yield from section
+            yield from section.lines
         yield ()
         yield from constraint_lines(explanation)
         return
     yield from _fitted(sections, _BUDGET - (4 if explanation.why_not is not None else 0))
 
 
-def _fitted(sections: Sequence[list[Line]], budget: int) -> Iterator[Line]:
-    """The sections with a blank line between them, the longest ones cut until all fits."""
+def _fitted(sections: Sequence[Section], budget: int) -> Iterator[Line]:
+    """The sections with a blank line between them; what matters least is cut first, until all fits."""
     budget -= len(sections) - 1
-    lengths = [len(section) for section in sections]
-    while sum(lengths) > budget:
-        longest = lengths.index(max(lengths))
-        lengths[longest] -= 1
+    lengths = [len(section.lines) for section in sections]
+    for place in sorted(range(len(sections)), key=lambda place: sections[place].cut_first, reverse=True):
+        excess = sum(lengths) - budget
+        if excess > 0 and lengths[place] > sections[place].at_least:
+            lengths[place] = max(sections[place].at_least, lengths[place] - excess)
     for place, (section, length) in enumerate(zip(sections, lengths, strict=True)):
         if place:
             yield ()
-        if length == len(section):
-            yield from section
+        if length == len(section.lines):
+            yield from section.lines
         else:
-            yield from section[: length - 1]
-            yield ((f"  ... and {len(section) - length + 1} more lines; --all shows everything", "dim"),)
+            yield from section.lines[: length - 1]
+            yield ((f"  ... and {len(section.lines) - length + 1} more lines; --all shows everything", "dim"),)
 
 
-def _failing(explanation: Explanation, everything: bool) -> list[list[Line]]:
-    sections = [_clashes(explanation)]
+def _failing(explanation: Explanation, everything: bool) -> list[Section]:
+    sections = [Section(_clashes(explanation), 1, 5)]
     setup: list[Line] = [
         (
             ("  provider ", ""),
@@ -67,12 +84,12 @@ def _failing(explanation: Explanation, everything: bool) -> list[list[Line]]:
         for f in explanation.setup_failures
     ]
     if setup:
-        sections.append(setup)
+        sections.append(Section(setup, 2, 2))
     if explanation.cores and (len(explanation.cores[0]) > _PROSE_CORE or everything):
-        sections += [section for section in _nearest(explanation, everything) if section]
+        sections += _nearest(explanation, everything)
     ways = _ways_out(explanation)
     if ways:
-        sections.append(ways)
+        sections.append(Section(ways, 0, 6))
     return sections
 
 
@@ -81,7 +98,7 @@ def _clashes(explanation: Explanation) -> list[Line]:
     cores = explanation.cores
     head = ("Nothing qualifies: ", "bold red")
     if not explanation.catalog.size:
-        return [(head, ("there are no candidates", ""))]
+        return [(head, ("there are no candidates, since no provider is registered", ""))]
     first = cores[0]
     if len(first) <= _PROSE_CORE:
         lines: list[Line] = [(head, (printable(clash_sentence(first, explanation.solved)), ""))]
@@ -102,45 +119,48 @@ def _admits(constraint: NamedConstraint) -> str:
     return f"  admits {constraint.admitted.bit_count()}"
 
 
-def _nearest(explanation: Explanation, everything: bool) -> list[list[Line]]:
+def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
     """Candidates that one constraint alone stops, then those stopped by several."""
-    alone: dict[str, list[NearMiss]] = {}
-    several: list[NearMiss] = []
-    for miss in explanation.near_misses:
-        if len(miss.failed) == 1:
-            alone.setdefault(miss.failed[0][0].id, []).append(miss)
-        else:
-            several.append(miss)
-    first: list[Line] = []
+    alone: list[Line] = []
+    for constraint, members in explanation.stopped_alone:
+        alone += _alone_lines(explanation, constraint, members, everything=everything)
     if alone:
-        first.append((("One constraint alone stops", "bold"),))
-        for misses in alone.values():
-            first += [_near_line(miss) for miss in misses]
-    second: list[Line] = []
+        alone.insert(0, (("One constraint alone stops", "bold"),))
+    several: list[Line] = []
+    for miss in explanation.near_misses:
+        if len(miss.failed) < 2:
+            continue
+        if everything:
+            several.append(((f"  {pair(miss.candidate)}", ""),))
+            several += [
+                ((f"      {constraint.id}", "cyan"), (f"  {printable(reason.message)}", "yellow"))
+                for constraint, reason in miss.failed
+            ]
+        else:
+            failed = ", ".join(constraint.id for constraint, _ in miss.failed)
+            several.append(((f"  {pair(miss.candidate)}", ""), (f"  {failed}", "cyan")))
     if several:
-        second.append((("Several stop", "bold"),))
-        for miss in several:
-            if everything:
-                second.append(((f"  {pair(miss.candidate)}", ""),))
-                second += [
-                    ((f"      {constraint.id}", "cyan"), (f"  {printable(reason.message)}", "yellow"))
-                    for constraint, reason in miss.failed
-                ]
-            else:
-                second.append(
-                    ((f"  {pair(miss.candidate)}", ""), (f"  {', '.join(c.id for c, _ in miss.failed)}", "cyan"))
-                )
-    return [first, second]
+        several.insert(0, (("Several stop", "bold"),))
+    return [Section(lines, cut, least) for lines, cut, least in ((alone, 3, 5), (several, 4, 3)) if lines]
 
 
-def _near_line(miss: NearMiss) -> Line:
-    ((constraint, reason),) = miss.failed
+def _alone_lines(
+    explanation: Explanation, constraint: NamedConstraint, members: int, *, everything: bool
+) -> Iterator[Line]:
+    """The candidates that one constraint alone stops, each with why and where that is written; or the best of them."""
     where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
-    return (
-        (f"  {pair(miss.candidate)}", ""),
-        (f"  {printable(reason.message)}", "yellow"),
-        (f"  ({constraint.id}{printable(where)})", "cyan"),
-    )
+    others = members.bit_count() - 1
+    for number in explanation.solved.ranked(members).among(members):
+        candidate = explanation.catalog.candidate(number)
+        reason = constraint.rejection(candidate)
+        yield (
+            (f"  {pair(candidate)}", ""),
+            (f" and {others} more" if others and not everything else "", "dim"),
+            (f"  {printable(reason.message if reason else '')}", "yellow"),
+            (f"  ({constraint.id}{printable(where)})", "cyan"),
+        )
+        if not everything:
+            return
 
 
 def _ways_out(explanation: Explanation) -> list[Line]:
@@ -202,7 +222,18 @@ def _move(relaxation: Relaxation) -> str:
     return "bounds" if relaxation.owners == ("caller",) else "policy"
 
 
-def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
+_TIES = {
+    "fallback": "regular candidates come before fallbacks",
+    "hint": "it matches the hint and the next does not",
+    "score": "its score is higher",
+    "order": "a preference orders it first",
+    "provider": "the order of provider ids decides",
+    "defaultModel": "it is the provider's default model",
+    "model": "the order of model names decides",
+}
+
+
+def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
     ranking = explanation.ranking
     count = explanation.survivors.bit_count()
     total = explanation.catalog.size
@@ -217,7 +248,7 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
         head.append((("  It is a fallback: no regular provider qualifies", "yellow"),))
     if explanation.margin is not None:
         than = f"{ecmascript(explanation.margin)} more than the next"
-        tie = "as the next does: the order of names or the default model decides"
+        tie = f"as the next does: {_TIES[explanation.decided_by or 'model']}"
         text = f"  It scores {ecmascript(first.score)}, {than if explanation.margin else tie}"
         head.append(((text, ""),))
     if explanation.tightest is not None:
@@ -248,9 +279,9 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[list[Line]]:
         )
     if count > len(ranking):
         order.append(((f"      and {count - len(ranking)} more", "dim"),))
-    sections = [head, order]
+    sections = [Section(head, 0, 6), Section(order, 1, 4)]
     if everything:
-        sections += [section for section in _nearest(explanation, everything) if section]
+        sections += _nearest(explanation, everything)
     return sections
 
 

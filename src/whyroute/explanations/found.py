@@ -1,0 +1,42 @@
+"""What is found of cores and corrections."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, TypeVar
+
+__all__ = ["Conflicts", "Found"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """Some sets of constraints, the smallest first, then by constraint order.
+
+    Attributes:
+        sets: The sets; the members of each stand in constraint order.
+        truncated: Whether there are more than a limit let through.
+    """
+
+    sets: tuple[tuple[T, ...], ...] = ()
+    truncated: bool = False
+
+    @classmethod
+    def first(cls, limit: int, sets: Iterable[tuple[T, ...]]) -> "Found[T]":
+        """The first `limit` of the sets, which come in order."""
+        taken = tuple(islice(sets, limit + 1))
+        return cls(taken[:limit], len(taken) > limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts(Generic[T]):
+    """Both views of one clash.
+
+    Attributes:
+        cores: The minimal sets of constraints that nothing satisfies together.
+        corrections: The minimal sets of constraints without which the others can be satisfied.
+    """
+
+    cores: Found[T] = field(default_factory=Found)
+    corrections: Found[T] = field(default_factory=Found)
