@@ -48,7 +48,10 @@ _P95_LATENCY: Final = operator.attrgetter("p95_latency_ms")
 
 
 class Term(Protocol):
-    """A comparison: the candidates it admits, and why it rejects one."""
+    """A comparison: the candidates it admits, and why it rejects one.
+
+    Equal terms are interchangeable, and have equal hashes: they admit the same candidates of a catalog.
+    """
 
     @property
     def label(self) -> str:
