@@ -54,15 +54,16 @@ def test_the_readme_shows_commands() -> None:
     assert len(console_runs(ROOT / "README.md")) >= 3
 
 
-def test_the_readme_examples_print_what_they_show() -> None:
-    blocks = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md"])
+def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
+    blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict[str, object] = {}
     printed = io.StringIO()
     shown = ""
     with contextlib.redirect_stdout(printed):
         for language, body in blocks:
             if language == "python":
-                exec(compile(body, "README.md", "exec"), names)
+                exec(compile(body, page, "exec"), names)
             elif language == "text":
                 shown += body
     assert printed.getvalue() == shown

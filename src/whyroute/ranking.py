@@ -74,17 +74,19 @@ class Ranking:
         catalog: The catalog they are numbered in.
         scores: The score of each.
         members: All of them, as a set.
-        hinted: Those that match every hint; empty when none was given.
+        matching: The candidates of the catalog that match every hint; empty when none was given.
+        hinted: Those of them that qualify.
         fallback: Whether only fallback providers qualify.
     """
 
-    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "members", "scores")
+    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "matching", "members", "scores")
 
-    def __init__(self, catalog: Catalog, scores: Scores, members: int, hinted: int, *, fallback: bool) -> None:
+    def __init__(self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool) -> None:
         self.catalog = catalog
         self.scores = scores
         self.members = members
-        self.hinted = hinted
+        self.matching = matching
+        self.hinted = hinted = members & matching
         self.fallback = fallback
         self._found: list[int] = []
         self._rest = [part for part in (members & ~hinted, hinted) if part]
@@ -92,14 +94,14 @@ class Ranking:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for; the lock can't travel.
-        return _restored, (self.catalog, self.scores, self.members, self.hinted, self.fallback)
+        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback)
 
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
         fallbacks = members & self.catalog.fallbacks()
         for part in (members ^ fallbacks, fallbacks):
             if part:
-                yield from Ranking(self.catalog, self.scores, part, self.hinted & part, fallback=part == fallbacks)
+                yield from Ranking(self.catalog, self.scores, part, self.matching, fallback=part == fallbacks)
 
     def best(self) -> int:
         """The number of the pick."""
@@ -139,8 +141,8 @@ class Ranking:
         raise IndexError("rank out of range")
 
 
-def _restored(catalog: Catalog, scores: Scores, members: int, hinted: int, fallback: bool) -> Ranking:
-    return Ranking(catalog, scores, members, hinted, fallback=fallback)
+def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool) -> Ranking:
+    return Ranking(catalog, scores, members, matching, fallback=fallback)
 
 
 class RankedCandidates(Sequence[Candidate]):
@@ -206,11 +208,11 @@ def rank(
     """
     regular = survivors & ~catalog.fallbacks()
     members = regular or survivors
-    hinted = 0
+    matching = 0
     if preferred_provider is not None or preferred_model is not None:
-        hinted = members
+        matching = catalog.all()
         if preferred_provider is not None:
-            hinted &= catalog.of_provider(preferred_provider)
+            matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
-            hinted &= catalog.of_model(preferred_model)
-    return Ranking(catalog, Scores.of(preferences, catalog), members, hinted, fallback=not regular)
+            matching &= catalog.of_model(preferred_model)
+    return Ranking(catalog, Scores.of(preferences, catalog), members, matching, fallback=not regular)

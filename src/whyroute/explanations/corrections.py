@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from .. import bits
 from .found import Found
-from .lattice import lightest
 
 __all__ = ["Group", "MinimalSignatures", "corrections", "folded", "in_full", "minimal_signatures"]
 
@@ -72,7 +71,7 @@ def minimal_signatures(groups: Sequence[Group], size: int, limit: int) -> Minima
     found: list[tuple[int, ...]] = []
     while remaining and len(found) < limit:
         # No signature here contains one found before, and none is lighter: all of the lightest are minimal.
-        level = lightest(remaining, counts)
+        level = _lightest(remaining, counts)
         while level and len(found) < limit:
             # Constraint by constraint, the candidates that it rejects: leads to the lexicographically first signature.
             alike = level
@@ -98,6 +97,15 @@ def in_full(groups: Sequence[Group], found: MinimalSignatures, limit: int) -> Fo
         return Found()
     sets = (sorted(index for position in each for index in groups[position].members) for each in signatures)
     return Found(tuple(map(tuple, sets)), bool(found.remaining) or len(found.signatures) > limit)
+
+
+def _lightest(members: int, weights: list[int]) -> int:
+    """The members of least weight; slice k of the weights holds those whose weight has bit k."""
+    for plane in reversed(weights):
+        heavier = members & plane
+        if heavier != members:
+            members ^= heavier
+    return members
 
 
 def _counts(groups: Sequence[Group]) -> list[int]:

@@ -21,11 +21,14 @@ from .search import HittingSets, Work
 
 __all__ = ["WORK", "hitting_sets", "transposed"]
 
-WORK: Final = 400_000
-"""How many set operations a search may take: about a tenth of a second."""
+WORK: Final = 200_000
+"""How many set operations a search may take: well under a tenth of a second."""
 
 _TABLE = 24
 """Up to so many different vertices all subsets are looked at, at once; with more they are searched."""
+
+_GREEDY = 8
+"""How many sets are made greedily when a search has found none."""
 
 
 def hitting_sets(hits: Sequence[int], members: Sequence[Sequence[int]], limit: int, work: int) -> Found[int]:
@@ -62,7 +65,7 @@ def hitting_sets(hits: Sequence[int], members: Sequence[Sequence[int]], limit: i
     some = list(islice(HittingSets(different, bound).enumerate(), limit + 1))
     if not bound.spent:
         return Found.first(limit, _written_out(some, vertices, always, limit))
-    some = some or _greedy(different)
+    some = some or _greedy(different, Work(work))
     return Found(tuple(islice(_written_out(some, vertices, always, limit, cut=True), limit)), truncated=True)
 
 
@@ -148,16 +151,20 @@ def _choices(sets: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
         position += 1
 
 
-def _greedy(hits: Sequence[int]) -> list[tuple[int, ...]]:
-    """A few minimal hitting sets, each from another first vertex; the smallest first."""
+def _greedy(hits: Sequence[int], bound: Work) -> list[tuple[int, ...]]:
+    """A few minimal hitting sets, at least one, each from another first vertex; the smallest first."""
     found: set[tuple[int, ...]] = set()
     edges = _union(hits)
-    for start in range(min(len(hits), 8)):
+    cost = len(hits) * (1 + (edges.bit_length() >> 12))
+    for start in range(len(hits)):
+        if bound.spent or len(found) == _GREEDY:
+            break
         chosen = [start]
         missing = edges & ~hits[start]
         while missing:
             best = max(range(len(hits)), key=lambda vertex: ((missing & hits[vertex]).bit_count(), -vertex))
             chosen.append(best)
+            bound.left -= 2 * cost
             missing &= ~hits[best]
         # Each stays only if neither those that stayed nor all those after it do without it.
         after = [*accumulate((hits[vertex] for vertex in reversed(chosen)), or_, initial=0)]

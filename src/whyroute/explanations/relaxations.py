@@ -9,7 +9,7 @@ from ..catalog import Candidate
 from ..constraints import NamedConstraint, Owner
 from ..declarations import Capability, NameLists, Need
 from ..issues import shown
-from ..numbers import Number, ecmascript
+from ..numbers import Number, as_double, ecmascript
 from ..policies import TenantPolicy
 from ..solving import Solved
 from ..terms import (
@@ -219,7 +219,8 @@ class _Draft:
         path = f"/capability/needs/{index}/{key}"
         if op != bound.op:
             self.changes.append({"op": "replace", "path": f"{path}/op", "value": op})
-        self.changes.append({"op": "replace", "path": f"{path}/{of}", "value": value})
+        if value != getattr(bound, of):
+            self.changes.append({"op": "replace", "path": f"{path}/{of}", "value": value})
         self.needs[index] = need.model_copy(update={name: bound.model_copy(update={"op": op, of: value})})
         unit = "$" if key == "costPerCall" else ""
         now = f"{key}{op}{unit}{ecmascript(value)}"
@@ -280,16 +281,21 @@ class _Draft:
 
 
 def _integer_bound(op: str, value: Number, *, least: int) -> tuple[str, Number]:
-    """The bound that just admits an integer; a strict one stays strict, one step off, where the schema allows it."""
+    """The bound that just admits an integer.
+
+    A strict one stays strict, one step off, where the schema allows that and a double can tell the two apart.
+    """
     if op == ">":
-        return (">", value - 1) if value - 1 >= least else (">=", value)
+        below = as_double(value - 1)
+        return (op, below) if least <= below < value else (">=", value)
     if op == "<":
-        return "<", value + 1
+        above = as_double(value + 1)
+        return (op, above) if above > value else ("<=", value)
     return op, value
 
 
 def _latency_bound(op: str, value: Number) -> tuple[str, Number]:
     """The integer bound that just admits a latency, which need not be an integer itself."""
     if op == "<":
-        return "<", math.floor(value) + 1
-    return op, math.ceil(value)
+        return _integer_bound(op, as_double(math.floor(value)), least=0)
+    return op, as_double(math.ceil(value))

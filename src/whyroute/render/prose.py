@@ -13,6 +13,7 @@ from .lines import Line, constraint_lines, pair, printable
 __all__ = ["explanation_lines"]
 
 _BUDGET = 25
+_RANKED_BESIDE_CONTRAST = 6
 _PROSE_CORE = 3
 
 
@@ -38,29 +39,20 @@ def explanation_lines(explanation: Explanation, *, everything: bool = False) -> 
         explanation: What to tell.
         everything: All candidates and constraints, however long that gets.
     """
-    if explanation.why_not is not None:
-        yield from _contrast_lines(explanation)
-        yield ()
-    sections = (
-        _failing(explanation, everything) if not explanation.satisfiable else _qualifying(explanation, everything)
-    )
+    sections = [Section(list(_contrast_lines(explanation)), 2, 4)] if explanation.why_not is not None else []
+    tell = _qualifying if explanation.satisfiable else _failing
+    sections += tell(explanation, everything)
     if everything:
-        for place, section in enumerate(sections):
-            if place:
-                yield ()
-            yield from section.lines
-        yield ()
-        yield from constraint_lines(explanation)
-        return
-    yield from _fitted(sections, _BUDGET - (4 if explanation.why_not is not None else 0))
+        sections.append(Section(list(constraint_lines(explanation)), 0, 0))
+    yield from _fitted(sections, None if everything else _BUDGET)
 
 
-def _fitted(sections: Sequence[Section], budget: int) -> Iterator[Line]:
+def _fitted(sections: Sequence[Section], budget: int | None) -> Iterator[Line]:
     """The sections with a blank line between them; what matters least is cut first, until all fits."""
-    budget -= len(sections) - 1
     lengths = [len(section.lines) for section in sections]
+    room = sum(lengths) if budget is None else budget - (len(sections) - 1)
     for place in sorted(range(len(sections)), key=lambda place: sections[place].cut_first, reverse=True):
-        excess = sum(lengths) - budget
+        excess = sum(lengths) - room
         if excess > 0 and lengths[place] > sections[place].at_least:
             lengths[place] = max(sections[place].at_least, lengths[place] - excess)
     for place, (section, length) in enumerate(zip(sections, lengths, strict=True)):
@@ -74,7 +66,7 @@ def _fitted(sections: Sequence[Section], budget: int) -> Iterator[Line]:
 
 
 def _failing(explanation: Explanation, everything: bool) -> list[Section]:
-    sections = [Section(_clashes(explanation), 1, 5)]
+    sections = [Section(_clashes(explanation), 1, 4)]
     setup: list[Line] = [
         (
             ("  provider ", ""),
@@ -89,7 +81,7 @@ def _failing(explanation: Explanation, everything: bool) -> list[Section]:
         sections += _nearest(explanation, everything)
     ways = _ways_out(explanation)
     if ways:
-        sections.append(Section(ways, 0, 6))
+        sections.append(Section(ways, 0, 5))
     return sections
 
 
@@ -141,7 +133,7 @@ def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
             several.append(((f"  {pair(miss.candidate)}", ""), (f"  {failed}", "cyan")))
     if several:
         several.insert(0, (("Several stop", "bold"),))
-    return [Section(lines, cut, least) for lines, cut, least in ((alone, 3, 5), (several, 4, 3)) if lines]
+    return [Section(lines, cut, least) for lines, cut, least in ((alone, 3, 3), (several, 4, 2)) if lines]
 
 
 def _alone_lines(
@@ -279,6 +271,8 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
         )
     if count > len(ranking):
         order.append(((f"      and {count - len(ranking)} more", "dim"),))
+    if explanation.why_not is not None and not everything:
+        del order[_RANKED_BESIDE_CONTRAST:]
     sections = [Section(head, 0, 6), Section(order, 1, 4)]
     if everything:
         sections += _nearest(explanation, everything)
