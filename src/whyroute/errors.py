@@ -1,9 +1,10 @@
 """Exceptions. Every one carries its data as attributes and says what would be right."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .issues import Issue, shown
 from .numbers import Number, ecmascript
@@ -29,7 +30,11 @@ __all__ = [
     "Rejection",
     "RejectionReason",
     "WhyrouteError",
+    "WireSequence",
 ]
+
+
+T = TypeVar("T")
 
 
 class WhyrouteError(Exception):
@@ -246,17 +251,18 @@ class Reason:
         yield "}"
 
 
-@runtime_checkable
-class WireSequence(Protocol):
+class WireSequence(Sequence[T]):
     """A sequence that is written without making its items one by one."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def to_wire(self) -> list[Any]:
         """The items as they go over the wire."""
-        ...
 
+    @abstractmethod
     def iter_json(self) -> Iterator[str]:
         """`to_wire` as JSON text, in pieces."""
-        ...
 
 
 def _json(value: Any) -> str:

@@ -7,7 +7,7 @@ the catalog's index, and one by one, from the metadata. The engines use one or t
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol
 
 from .catalog import Catalog
 from .errors import RejectionReason
@@ -101,15 +101,6 @@ class NumberReason:
         """The reason for one number."""
         message = f"{self.before}{ecmascript(observed)}{self.after}"
         return RejectionReason(self.code, message, {self.field: observed, **self.details})
-
-
-@runtime_checkable
-class NumberTerm(Term, Protocol):
-    """A comparison of a number; where it is unknown, None is observed."""
-
-    def number_reason(self) -> NumberReason:
-        """Why a candidate with a number that does not pass is rejected."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +379,10 @@ class RegionListTerm:
         names = ", ".join(map(shown, self.allow)) or "no region"
         message = f"is in {shown(observed)}; the tenant allows {names}"
         return RejectionReason("tenant-region-not-allowed", message, {"observed": observed, "allow": self.allow})
+
+
+NumberTerm = ContextWindowTerm | PriceTerm | LatencyTerm
+"""A comparison of a number, whose reasons differ in that number alone; where it is unknown, None is observed."""
 
 
 def _union(named: Callable[[str], int], names: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 from .. import bits
 from ..catalog import Catalog
 from ..constraints import NamedConstraint
-from ..errors import Reason, Rejection, RejectionReason
+from ..errors import Reason, Rejection, RejectionReason, WireSequence
 from ..numbers import ecmascript, prints_alike
 from ..providers import ModelInfo, ProviderMetadata, SetupFailure
 from ..terms import FeatureTerm, NumberTerm, Term
@@ -130,7 +130,7 @@ class _Split:
 T = TypeVar("T")
 
 
-class _Selection(Sequence[T]):
+class _Selection(WireSequence[T]):
     """Something of each candidate of a set, in input order, made when it is read. Equal to a tuple of the same."""
 
     def __init__(self, split: _Split) -> None:
@@ -289,10 +289,11 @@ class _Made(dict[Hashable, T]):
 
 
 def _reason_maker(term: Term) -> Callable[[Any], RejectionReason]:
+    reason: Callable[[Any], RejectionReason] = term.reason
     if not isinstance(term, NumberTerm):
-        return term.reason
+        return reason
     about = term.number_reason().about
-    return lambda observed: term.reason(None) if observed is None else about(observed)
+    return lambda observed: reason(None) if observed is None else about(observed)
 
 
 def _text_maker(term: Term) -> Callable[[Sequence[Any]], Iterable[str]]:
