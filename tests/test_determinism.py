@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -133,3 +134,8 @@ def test_the_stub_takes_each_name_from_where_it_is() -> None:
                 assert getattr(module, alias.name) is getattr(whyroute, alias.name), alias.name
                 found.add(alias.name)
     assert found == set(whyroute.__all__)
+
+
+def test_the_version_is_written_the_same_twice() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == whyroute.__version__

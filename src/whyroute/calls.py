@@ -210,7 +210,7 @@ class StructuredOutputRequest(_Shape):
 
     name: str
     # BaseModel has a `schema` of its own, which a field of that name would hide.
-    json_schema: JsonObject = Field(alias="schema", description="the JSON Schema; `schema` on the wire")
+    json_schema: JsonObject = Field(description="the JSON Schema; `schema` on the wire")
 
 
 class ModelCallInput(_Shape):

@@ -46,10 +46,8 @@ class _Open(WireModel):
 class ModelCost(_Open):
     """What a model charges, in USD per 1,000 tokens."""
 
-    prompt_usd_per_1k_tokens: Amount = Field(alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens")
-    completion_usd_per_1k_tokens: Amount = Field(
-        alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
-    )
+    prompt_usd_per_1k_tokens: Amount = Field(description="USD per 1,000 prompt tokens")
+    completion_usd_per_1k_tokens: Amount = Field(description="USD per 1,000 completion tokens")
 
 
 class ModelThinking(_Open):
@@ -71,7 +69,7 @@ class ModelInfo(_Open):
     features: tuple[str, ...] = Field(description="the features it has")
     cost: ModelCost
     p95_latency_ms: Amount | None = Field(
-        default=None, alias="p95LatencyMs", description="95th percentile latency in milliseconds; absent: unknown"
+        default=None, description="95th percentile latency in milliseconds; absent: unknown"
     )
     max_output_tokens: PositiveInteger | None = Field(
         default=None, description="default cap on a call's output tokens; a positive integer"
