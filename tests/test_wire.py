@@ -346,6 +346,12 @@ def test_every_duplicate_is_told() -> None:
     assert paths(error) == ["/providers/2/id", "/providers/3/id", "/providers/4/id"]
 
 
+def test_what_breaks_a_rule_is_told_before_what_stands_twice_wherever_it_stands() -> None:
+    error = error_of(request(providers=[provider("a"), provider("a"), provider("b", region="")]))
+    assert (error["code"], error["reason"]) == ("invalid-provider", "empty-region")
+    assert paths(error) == ["/providers/2/region", "/providers/1/id"]
+
+
 @pytest.mark.parametrize(
     ("key", "meant"),
     [
