@@ -24,7 +24,7 @@ from .explanations import Explanation
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .policies import TenantPolicy, read_policy
-from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
+from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, invalid_provider, metadata_problems
 from .solver import EngineName
 from .solving import Solved, solve
 
@@ -273,9 +273,7 @@ class _Reader:
             path = child("", "providers", index)
             problems, cleaned = metadata_problems(value, path)
             if problems:
-                provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
-                known = provider_id if isinstance(provider_id, str) and provider_id else None
-                self.errors.append(InvalidProviderError(problems[0][0], [issue for _, issue in problems], known))
+                self.errors.append(invalid_provider(problems, cleaned))
                 continue
             metadata = ProviderMetadata.of_checked(cleaned)
             if metadata.id in seen:
