@@ -1,7 +1,8 @@
 """One problem of an input: where it is and what would be right."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any, NamedTuple
 
 __all__ = ["Issue", "child", "did_you_mean", "pointer", "quoted", "shown"]
@@ -85,11 +86,10 @@ def kind_of(value: object) -> str:
             return f"a {type(value).__name__}"
 
 
-def quoted(names: Iterable[Any], *, limit: int = 20) -> str:
+def quoted(names: Collection[Any], *, limit: int = 20) -> str:
     """Names in backticks, separated by commas; past `limit`, how many more there are."""
-    listed = [shown(name) for name in names]
-    more = len(listed) - limit
-    return ", ".join(listed[:limit]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - limit
+    return ", ".join(map(shown, islice(names, limit))) + (f" and {more} more" if more > 0 else "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
