@@ -15,11 +15,12 @@ from pydantic import (
 )
 
 from .calls import ModelCallInput, ModelCallResult
-from .errors import InvalidProviderError, NotInvocableError
+from .errors import InvalidProviderError, InvalidRequestError, NotInvocableError
 from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import Unreadable, plain
+from .modelissues import read_model
 
 __all__ = [
     "DeclaredProvider",
@@ -33,6 +34,7 @@ __all__ = [
     "invalid_provider",
     "metadata_problems",
     "read_metadata",
+    "read_setup_failures",
 ]
 
 
@@ -209,6 +211,31 @@ def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
     if problems:
         raise invalid_provider(problems, cleaned)
     return ProviderMetadata.of_checked(cleaned)
+
+
+def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
+    """Read setup failures, as models or in wire form.
+
+    Args:
+        given: Several of them.
+        path: JSON pointer of the whole, for the issues.
+
+    Raises:
+        InvalidRequestError: One of them is broken; all issues, in order.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        message = f"{kind_of(given)}; setup failures are a list of {{providerId, message}}"
+        raise InvalidRequestError([Issue(path, message)])
+    found: list[SetupFailure] = []
+    issues: list[Issue] = []
+    for index, failure in enumerate(given):
+        try:
+            found.append(read_model(SetupFailure, failure, child(path, index), error=InvalidRequestError))
+        except InvalidRequestError as error:
+            issues += error.issues
+    if issues:
+        raise InvalidRequestError(issues)
+    return tuple(found)
 
 
 def invalid_provider(problems: list[Problem], cleaned: Any) -> InvalidProviderError:
