@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, NamedTuple
 
-__all__ = ["Issue", "child", "did_you_mean", "pointer", "quoted", "shown"]
+__all__ = ["Issue", "child", "did_you_mean", "kind_of", "pointer", "printable", "quoted", "shown"]
 
 _SHOWN_LIMIT = 60
 
@@ -22,7 +22,7 @@ class Issue(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{_printable(self.path)}: {self.message}" if self.path else self.message
+        return f"{printable(self.path)}: {self.message}" if self.path else self.message
 
 
 def child(parent: str, *tokens: str | int) -> str:
@@ -38,11 +38,11 @@ def pointer(tokens: Iterable[str | int]) -> str:
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
     text = value if isinstance(value, str) else _literal(value)
-    printable = _printable(text[:_SHOWN_LIMIT])
-    return f"`{printable}...`" if len(text) > _SHOWN_LIMIT else f"`{printable}`"
+    return f"`{printable(text[:_SHOWN_LIMIT])}{'...' if len(text) > _SHOWN_LIMIT else ''}`"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text on one line, with an escape for each character that a terminal would not show."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
