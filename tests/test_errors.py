@@ -217,3 +217,30 @@ def test_reasons_are_data() -> None:
     assert allow.to_dict()["allow"] == []
     with pytest.raises(AttributeError):
         allow.code = "other"  # type: ignore[misc]  # it is frozen
+
+
+def failed(needs: list[Json], *providers: str, **more: Any) -> str:
+    cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    model = {"name": "m", "contextWindow": 8000, "features": ["vision"], "cost": cost}
+    with pytest.raises(wr.CapabilityUnsatisfiableError) as caught:
+        wr.route({"needs": needs}, [{"id": name, "region": name, "models": [model]} for name in providers], **more)
+    assert broken_rules(str(caught.value)) == []
+    return str(caught.value)
+
+
+def test_a_failed_answer_says_what_stands_in_the_way() -> None:
+    nothing = "no registered provider satisfies the capability: "
+    assert failed([]) == f"{nothing}there are no candidates"
+    assert failed([{"region": "x"}], "a", "b") == f"{nothing}`region=x` does not admit any of 2 candidates"
+    assert failed([{"region": "x"}], "a") == f"{nothing}`region=x` does not admit the one candidate"
+    many = [{"region": name} for name in "vwxyz"]
+    assert failed(many, "a", "b") == (
+        f"{nothing}`region=v`, `region=w`, `region=x` and 2 more each do not admit any of 2 candidates"
+    )
+    together = [{"region": "a"}, {"region": "b"}]
+    assert failed(together, "a", "b") == f"{nothing}the 3 constraints together do not admit any of 2 candidates"
+
+
+def test_what_a_provider_says_of_its_failure_stands_on_one_line() -> None:
+    failures = [{"providerId": "z", "message": "no\x1b[31m\nkey"}]
+    assert failed([], setup_failures=failures).endswith("; provider `z` could not be set up: no\\x1b[31m\\nkey")

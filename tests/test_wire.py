@@ -458,6 +458,9 @@ def test_a_policy_that_is_broken(clause: str, value: Any) -> None:
     [
         ({"prompt": 0, "completion": 0}, []),
         ({"prompt": 5.0, "completion": 2**53}, []),
+        ({"prompt": 2**53 + 2, "completion": 10**300}, []),
+        ({"prompt": 2.5, "completion": -(2**53) - 2}, ["/tokens/prompt", "/tokens/completion"]),
+        ({"prompt": math.inf, "completion": 10**400}, ["/tokens/prompt", "/tokens/completion"]),
         ({}, ["/tokens/prompt", "/tokens/completion"]),
         ({"prompt": 1}, ["/tokens/completion"]),
         ({"prompt": 1.5, "completion": True}, ["/tokens/prompt", "/tokens/completion"]),

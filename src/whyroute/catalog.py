@@ -12,7 +12,7 @@ from . import bits
 from .bits import BitSlices
 from .errors import DuplicateProviderError
 from .numbers import Number
-from .providers import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata
+from .providers import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata, read_metadata
 
 __all__ = ["Candidate", "Catalog", "Member"]
 
@@ -144,7 +144,7 @@ class Catalog(Sequence[ModelProvider]):
     __slots__ = ("_columns", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
-        self._fill([as_provider(provider) for provider in providers])
+        self._fill([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
 
     @classmethod
     def of_members(cls, members: Iterable[Member]) -> Catalog:
@@ -436,15 +436,20 @@ class Catalog(Sequence[ModelProvider]):
         return postings
 
 
-def as_provider(value: Any) -> Member:
-    """A provider and its metadata, from a provider, a ProviderMetadata or metadata in wire form."""
-    if isinstance(value, ProviderMetadata):
-        return DeclaredProvider(value), value
-    if isinstance(value, Mapping):
-        metadata = ProviderMetadata.model_validate(value)
+def as_provider(value: Any, path: str = "") -> Member:
+    """A provider and its metadata, from a provider, a ProviderMetadata or metadata in wire form.
+
+    Args:
+        value: The provider.
+        path: JSON pointer of its metadata, for the issues.
+
+    Raises:
+        InvalidProviderError: Metadata given in wire form breaks a rule.
+    """
+    if isinstance(value, ProviderMetadata | Mapping):
+        metadata = read_metadata(value, path)
         return DeclaredProvider(metadata), metadata
-    given = getattr(value, "metadata", None)
-    return value, given if isinstance(given, ProviderMetadata) else ProviderMetadata.model_validate(given)
+    return value, read_metadata(getattr(value, "metadata", None), path)
 
 
 def _tie_break_order(meta: ProviderMetadata) -> list[int]:

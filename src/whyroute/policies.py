@@ -1,6 +1,6 @@
 """Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -8,6 +8,7 @@ from pydantic import Field
 from .declarations import NameLists
 from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
+from .issues import child
 from .modelissues import read_model
 
 __all__ = ["TenantPolicy", "combine", "read_policy"]
@@ -61,7 +62,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*policies: TenantPolicy) -> TenantPolicy:
+def combine(*parts: TenantPolicy | Mapping[str, Any]) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -69,13 +70,15 @@ def combine(*policies: TenantPolicy) -> TenantPolicy:
     each once. A clause that no part sets stays unset.
 
     Args:
-        policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
+        parts: Policies, as models or in wire form, a tenant's own last: the combination carries its tenant id.
 
     Raises:
+        InvalidPolicyError: A part is broken; the issues say which one, from 0.
         ValueError: There are no parts; no policy at all would allow everything.
     """
-    if not policies:
+    if not parts:
         raise ValueError("nothing to combine; at least one policy is expected")
+    policies = [read_policy(part, child("", index)) for index, part in enumerate(parts)]
     if len(policies) == 1:
         return policies[0]
     clauses: dict[str, Any] = {

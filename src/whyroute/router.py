@@ -6,9 +6,11 @@ from typing import Any
 from .catalog import Candidate
 from .decisions import Decision, outcome_of
 from .declarations import Capability
+from .errors import InvalidRequestError
 from .explanations import Explanation, Limits
+from .issues import Issue, child, kind_of, shown
 from .policies import TenantPolicy
-from .providers import SetupFailure
+from .providers import SetupFailure, read_setup_failures
 from .solver import EngineName
 from .solving import solve
 
@@ -42,14 +44,16 @@ def route(
         InvalidPolicyError: The policy is broken.
         InvalidProviderError: A provider's metadata is broken.
         DuplicateProviderError: Two providers in the list have one id.
+        InvalidRequestError: A hint or a setup failure is broken.
     """
+    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
     solved = solve(
         capability,
         providers,
         policy=policy,
         preferred_provider=preferred_provider,
         preferred_model=preferred_model,
-        setup_failures=setup_failures,
+        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
         engine=engine,
     )
     outcome = outcome_of(solved)
@@ -70,7 +74,13 @@ def match(
 
     Takes the arguments of `route` but for the hints, and raises the same errors.
     """
-    solved = solve(capability, providers, policy=policy, setup_failures=setup_failures, engine=engine)
+    solved = solve(
+        capability,
+        providers,
+        policy=policy,
+        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
+        engine=engine,
+    )
     outcome = outcome_of(solved)
     if isinstance(outcome, Decision):
         return solved.matched()
@@ -97,13 +107,36 @@ def explain(
         why_not: A (provider id, model name) to compare with the pick.
         limits: How much of each list is made.
     """
+    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
+    if why_not is not None:
+        why_not = _read_candidate(why_not)
     solved = solve(
         capability,
         providers,
         policy=policy,
         preferred_provider=preferred_provider,
         preferred_model=preferred_model,
-        setup_failures=setup_failures,
+        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
         engine=engine,
     )
     return Explanation(solved, why_not, limits or Limits())
+
+
+def _check_names(**given: Any) -> None:
+    """Refuse what is neither absent nor a string, under the names that the wire has for it."""
+    issues = [
+        Issue(child("", key), f"{shown(value)} is {kind_of(value)}; a string is expected")
+        for key, value in given.items()
+        if value is not None and not isinstance(value, str)
+    ]
+    if issues:
+        raise InvalidRequestError(issues)
+
+
+def _read_candidate(given: Any) -> tuple[str, str]:
+    match given:
+        case tuple() | list() if len(given) == 2 and all(isinstance(name, str) for name in given):
+            return given[0], given[1]
+        case _:
+            message = f"{shown(given)} is {kind_of(given)}; a provider id and a model name are expected, in a tuple"
+            raise InvalidRequestError([Issue("/whyNot", message)])

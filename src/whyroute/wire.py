@@ -24,7 +24,14 @@ from .explanations import Explanation
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .policies import TenantPolicy, read_policy
-from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
+from .providers import (
+    DeclaredProvider,
+    ProviderMetadata,
+    SetupFailure,
+    invalid_provider,
+    metadata_problems,
+    read_setup_failures,
+)
 from .solver import EngineName
 from .solving import Solved, solve
 
@@ -273,9 +280,7 @@ class _Reader:
             path = child("", "providers", index)
             problems, cleaned = metadata_problems(value, path)
             if problems:
-                provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
-                known = provider_id if isinstance(provider_id, str) and provider_id else None
-                self.errors.append(InvalidProviderError(problems[0][0], [issue for _, issue in problems], known))
+                self.errors.append(invalid_provider(problems, cleaned))
                 continue
             metadata = ProviderMetadata.of_checked(cleaned)
             if metadata.id in seen:
@@ -289,7 +294,7 @@ class _Reader:
     def setup_failures(self) -> tuple[SetupFailure, ...]:
         if self.request_issues:
             return ()
-        return tuple(SetupFailure.model_validate(failure) for failure in self.request.get("setupFailures", ()))
+        return read_setup_failures(self.request.get("setupFailures", ()), "/setupFailures")
 
 
 _PRECEDENCE: list[type[WhyrouteError]] = [
@@ -362,7 +367,8 @@ def _check_tokens(value: Any, path: str) -> list[Issue]:
     ]
     for key in _TOKEN_KEYS:
         count = value.get(key)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        # Past 2**53 the double of an integer is a float.
+        if isinstance(count, bool) or not isinstance(count, int | float) or count < 0 or count % 1:
             found = "missing" if key not in value else shown(count)
             issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
     return issues
