@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-__all__ = ["Issue", "child", "did_you_mean", "pointer", "quoted", "shown"]
+__all__ = ["Issue", "child", "did_you_mean", "pointer", "printable", "quoted", "shown"]
 
 _SHOWN_LIMIT = 60
 
@@ -21,7 +21,7 @@ class Issue(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{_printable(self.path)}: {self.message}" if self.path else self.message
+        return f"{printable(self.path)}: {self.message}" if self.path else self.message
 
 
 def child(parent: str, *tokens: str | int) -> str:
@@ -37,11 +37,12 @@ def pointer(tokens: Iterable[str | int]) -> str:
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
     text = value if isinstance(value, str) else _literal(value)
-    printable = _printable(text[:_SHOWN_LIMIT])
-    return f"`{printable}...`" if len(text) > _SHOWN_LIMIT else f"`{printable}`"
+    cut = printable(text[:_SHOWN_LIMIT])
+    return f"`{cut}...`" if len(text) > _SHOWN_LIMIT else f"`{cut}`"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text with control and other unprintable characters escaped: nothing from an input drives a terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
