@@ -132,14 +132,8 @@ def decided_by(ranking: Ranking, number: int) -> DecidedBy | None:
 
 
 def _rank_of(ranking: Ranking, number: int) -> int | None:
-    if not ranking.members >> number & 1:
-        return None
-    place = 1
-    for members in ranking.classes():
-        if members >> number & 1:
-            return place + (members & bits.full(number)).bit_count()
-        place += members.bit_count()
-    return None
+    place = ranking.place_of(number)
+    return None if place is None else place + 1
 
 
 def _near(catalog: Catalog, provider_id: str, model_name: str) -> Iterator[Candidate]:
