@@ -17,7 +17,7 @@ from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import scaled
 
-__all__ = ["RankedCandidates", "Ranking", "rank"]
+__all__ = ["RankedCandidates", "Ranking", "ScoreMemo", "rank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,25 @@ class Scores:
 
 
 _NO_SCORES = Scores((), 1, 0, 0)
+
+
+class ScoreMemo:
+    """The scores of one catalog, added up once for a request and those that are made from it."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: tuple[Sequence[Preference], Scores] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScoreMemo, ()  # they are added up again where they are asked for
+
+    def scores(self, preferences: Sequence[Preference], catalog: Catalog) -> Scores:
+        """The scores, of the catalog that it was always asked about."""
+        kept = self._kept
+        if kept is None or (kept[0] is not preferences and kept[0] != preferences):
+            kept = self._kept = preferences, Scores.of(preferences, catalog)
+        return kept[1]
 
 
 class Ranking:
@@ -266,10 +285,13 @@ def rank(
     preferences: Sequence[Preference],
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
+    *,
+    memo: ScoreMemo | None = None,
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
 
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
+    A memo is one of this catalog.
     """
     regular = survivors & ~catalog.fallbacks()
     members = regular or survivors
@@ -280,4 +302,5 @@ def rank(
             matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
             matching &= catalog.of_model(preferred_model)
-    return Ranking(catalog, Scores.of(preferences, catalog), members, matching, fallback=not regular)
+    scores = Scores.of(preferences, catalog) if memo is None else memo.scores(preferences, catalog)
+    return Ranking(catalog, scores, members, matching, fallback=not regular)

@@ -1,7 +1,7 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import bits
@@ -10,7 +10,7 @@ from .constraints import Constraints, compile_constraints
 from .declarations import Capability, read_capability
 from .policies import TenantPolicy, read_policy
 from .providers import SetupFailure
-from .ranking import Ranking, rank
+from .ranking import Ranking, ScoreMemo, rank
 from .solver import EngineName, engine_named
 
 __all__ = ["Solved", "solve"]
@@ -39,10 +39,18 @@ class Solved:
     preferred_provider: str | None
     preferred_model: str | None
     setup_failures: tuple[SetupFailure, ...]
+    _memo: ScoreMemo = field(default_factory=ScoreMemo, repr=False, compare=False, kw_only=True)
 
     def ranked(self, members: int) -> Ranking:
         """The candidates of a set that is not empty, ranked as if they were the ones that qualify."""
-        return rank(members, self.catalog, self.capability.prefer, self.preferred_provider, self.preferred_model)
+        return rank(
+            members,
+            self.catalog,
+            self.capability.prefer,
+            self.preferred_provider,
+            self.preferred_model,
+            memo=self._memo,
+        )
 
     def matched(self) -> tuple[Candidate, ...]:
         """The candidates that qualify, in input order."""
