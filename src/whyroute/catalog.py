@@ -25,7 +25,7 @@ _MEMO_VALUES = 64
 _JOURNAL_LENGTH = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
     """One model of one provider.
 
@@ -52,6 +52,13 @@ class Candidate:
     def to_dict(self) -> dict[str, str]:
         """The candidate as it goes over the wire."""
         return {"provider": self.metadata.id, "model": self.model.name}
+
+    def __hash__(self) -> int:
+        # A provider of a user's own need not have a hash, and equal candidates have equal keys.
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<Candidate {self.metadata.id!r} {self.model.name!r}>"
 
 
 @dataclass(frozen=True, slots=True)
