@@ -8,6 +8,9 @@ from . import bits
 from .catalog import Candidate, Catalog
 from .constraints import Constraints, compile_constraints
 from .declarations import Capability, read_capability
+from .errors import InvalidRequestError
+from .issues import Issue, child, kind_of, shown
+from .modelissues import read_model
 from .policies import TenantPolicy, read_policy
 from .providers import SetupFailure
 from .ranking import Ranking, ScoreMemo, rank
@@ -76,6 +79,7 @@ def solve(
     engine: EngineName = "bitset",
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`."""
+    failures = _read_rest(preferred_provider, preferred_model, setup_failures)
     if not isinstance(capability, Capability):
         capability = read_capability(capability)
     if policy is not None and not isinstance(policy, TenantPolicy):
@@ -90,9 +94,36 @@ def solve(
         engine_named(engine).solve(constraints),
         preferred_provider,
         preferred_model,
-        _read_failures(setup_failures) if setup_failures else (),
+        failures,
     )
 
 
-def _read_failures(given: Sequence[SetupFailure | Mapping[str, Any]]) -> tuple[SetupFailure, ...]:
-    return tuple(f if isinstance(f, SetupFailure) else SetupFailure.model_validate(f) for f in given)
+def _read_rest(
+    preferred_provider: str | None,
+    preferred_model: str | None,
+    setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
+) -> tuple[SetupFailure, ...]:
+    """Check what of a request has no type of its own; the setup failures.
+
+    Raises:
+        InvalidRequestError: Something is broken; all issues.
+    """
+    issues = [
+        Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
+        for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))
+        if hint is not None and not isinstance(hint, str)
+    ]
+    failures: list[SetupFailure] = []
+    if isinstance(setup_failures, str | bytes | Mapping) or not isinstance(setup_failures, Iterable):
+        issues.append(Issue("/setupFailures", f"{shown(setup_failures)}; a list of setup failures is expected"))
+    else:
+        for index, failure in enumerate(setup_failures):
+            try:
+                failures.append(
+                    read_model(SetupFailure, failure, child("/setupFailures", index), error=InvalidRequestError)
+                )
+            except InvalidRequestError as error:
+                issues += error.issues
+    if issues:
+        raise InvalidRequestError(issues)
+    return tuple(failures)
