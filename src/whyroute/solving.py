@@ -12,7 +12,7 @@ from .errors import InvalidRequestError
 from .issues import Issue, child, kind_of, shown
 from .modelissues import read_model
 from .policies import TenantPolicy, read_policy
-from .providers import SetupFailure
+from .providers import DeclaredProvider, SetupFailure
 from .ranking import Ranking, ScoreMemo, rank
 from .solver import EngineName, engine_named
 
@@ -61,6 +61,11 @@ class Solved:
         candidate = self.catalog.candidate
         return tuple(candidate(number) for number in self.catalog.input_order() if admitted[number] == "1")
 
+    def declared(self) -> "Solved":
+        """The same over providers that are known by their metadata alone, which can be sent to another process."""
+        catalog = Catalog.of_members((DeclaredProvider(meta), meta) for meta in self.catalog.metadata)
+        return replace(self, catalog=catalog).again(self.capability, self.policy)
+
     def again(self, capability: Capability, policy: TenantPolicy | None) -> "Solved":
         """The same request with another declaration or policy, solved. What stays of it is not compiled again."""
         constraints = compile_constraints(capability, policy, self.catalog, self.constraints.known())
@@ -108,6 +113,8 @@ def _read_rest(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
+    if preferred_provider is None and preferred_model is None and setup_failures == ():
+        return ()
     issues = [
         Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
         for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))

@@ -122,6 +122,16 @@ class Explanation:
             expected = "a pair of strings is expected, a provider's id and a model's name"
             raise InvalidRequestError([Issue("/whyNot", f"{shown(asked)}; {expected}")])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A live provider may hold connections and locks. What was read is computed again where it is asked for.
+        return Explanation, (self.solved.declared(), self.why_not, self.limits)
+
+    def __copy__(self) -> "Explanation":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Explanation":
+        return self
+
     @property
     def catalog(self) -> Catalog:
         """The candidates."""
