@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -133,6 +134,41 @@ def test_a_failed_answer_keeps_its_explanation_when_it_is_sent_away() -> None:
         assert [constraint.label for constraint in again.explanation.constraints] == [
             constraint.label for constraint in error.explanation.constraints
         ]
+
+
+class Live:
+    """A provider that holds what can't be sent away."""
+
+    def __init__(self, metadata: Any) -> None:
+        self.metadata = metadata
+        self.lock = threading.Lock()
+
+    async def invoke(self, call: Any, /) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("read_first", [False, True])
+def test_a_failed_answer_of_live_providers_can_be_sent_away(read_first: bool) -> None:
+    cost = {"promptUsdPer1kTokens": 0.25, "completionUsdPer1kTokens": 1}
+    models = [{"name": name, "contextWindow": 8000, "features": [], "cost": cost} for name in "mn"]
+    live = [Live({"id": name, "region": "r", "models": models}) for name in "qp"]
+    arguments: Json = {"policy": {"tenantId": "t", "regionAllow": ["s"]}, "preferred_model": "n"}
+    with pytest.raises(wr.CapabilityUnsatisfiableError) as caught:
+        wr.route({"needs": [{"feature": "vision"}]}, live, **arguments)
+    error = caught.value
+    expected = wr.explain({"needs": [{"feature": "vision"}]}, live, **arguments).to_dict()
+    if read_first:
+        assert error.explanation.to_dict() == expected
+        assert len(list(error.explanation.rejections(error.explanation.constraints[1]))) == 1
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert again.to_dict() == error.to_dict()
+        assert again.explanation.to_dict() == expected
+        for constraint in again.explanation.constraints:
+            assert constraint.catalog is again.explanation.catalog
+    sent = pickle.loads(pickle.dumps(error)).explanation
+    assert [type(provider) for provider in sent.catalog] == [wr.DeclaredProvider] * 2
+    assert type(error.explanation.near_misses[0].candidate.provider) is Live
+    assert type(copy.copy(error).explanation.near_misses[0].candidate.provider) is Live
 
 
 def test_a_decision_survives_copies_and_pickles() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations  # array is not subscriptable before Python 3
 
 import threading
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -24,7 +25,7 @@ _MEMO_VALUES = 64
 _JOURNAL_LENGTH = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
     """One model of one provider.
 
@@ -51,6 +52,13 @@ class Candidate:
     def to_dict(self) -> dict[str, str]:
         """The candidate as it goes over the wire."""
         return {"provider": self.metadata.id, "model": self.model.name}
+
+    def __hash__(self) -> int:
+        # A provider of a user's own need not have a hash, and equal candidates have equal keys.
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<Candidate {self.metadata.id!r} {self.model.name!r}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +244,19 @@ class Catalog(Sequence[ModelProvider]):
 
     def number_of(self, provider_id: str, model_name: str) -> int | None:
         """The number of the candidate, or None when the catalog has no such pair."""
-        start, width = self._range_of(provider_id)
-        _, slot = self._numbering()
-        for number in range(start, start + width):
-            meta = self._metadata[self._numbering()[0][number]]
-            if meta.models[slot[number]].name == model_name:
-                return number
-        return None
+        low, width = self._range_of(provider_id)
+        if not width:
+            return None
+        high = low + width
+        owner, slot = self._numbering()
+        meta = self._metadata[owner[low]]
+        first = meta.models[slot[low]].name
+        if first == model_name:
+            return low
+        if first == meta.default_model:
+            low += 1  # the others are in the order of their names
+        at = bisect_left(range(low, high), model_name, key=lambda number: meta.models[slot[number]].name) + low
+        return at if at < high and meta.models[slot[at]].name == model_name else None
 
     # The index: sets of candidates.
 

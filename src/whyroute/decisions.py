@@ -151,7 +151,7 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
             if name is not None
         ]
         return f"matches the preferred {' and '.join(given)}"
-    best = next(ranking.classes())
+    best = ranking.scores.best(ranking.hinted or ranking.members)
     if best == ranking.members:
         tied = f"all score {ecmascript(decision.score)}, " if solved.capability.prefer else ""
         return f"comes first: {tied}{_decided(decision.candidate, best, ranking)}"

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,6 +19,7 @@ from .calls import ModelCallInput, ModelCallResult
 from .errors import InvalidProviderError, InvalidRequestError, NotInvocableError
 from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
+from .frozen import FrozenDict
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import Unreadable, plain
 from .modelissues import read_model
@@ -105,7 +107,13 @@ class ProviderMetadata(_Open):
     description: str | None = None
     capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
-    labels: Mapping[str, str] = Field(default_factory=dict, description="bookkeeping of whoever manages the provider")
+    labels: Annotated[Mapping[str, str], AfterValidator(FrozenDict)] = Field(
+        default_factory=FrozenDict, description="bookkeeping of whoever manages the provider"
+    )
+
+    def __hash__(self) -> int:
+        # Not over all models and their features: equal metadata has equal ids.
+        return hash((type(self), self.id))
 
     @model_validator(mode="wrap")
     @classmethod
@@ -147,12 +155,23 @@ class ModelProvider(Protocol):
 
 
 class DeclaredProvider:
-    """A provider known by its metadata alone: it can be routed to, not called."""
+    """A provider known by its metadata alone: it can be routed to, not called. Equal to others with equal metadata."""
 
-    __slots__ = ("metadata",)
+    __slots__ = ("_metadata",)
 
     def __init__(self, metadata: ProviderMetadata) -> None:
-        self.metadata = metadata
+        self._metadata = metadata
+
+    @property
+    def metadata(self) -> ProviderMetadata:
+        """What is known of it."""
+        return self._metadata
+
+    def __eq__(self, other: object) -> bool:
+        return self._metadata == other._metadata if isinstance(other, DeclaredProvider) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._metadata)
 
     async def invoke(self, call: ModelCallInput, /) -> ModelCallResult:
         """Always raises NotInvocableError."""

@@ -1,16 +1,19 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import bits
 from .catalog import Candidate, Catalog
 from .constraints import Constraints, compile_constraints
 from .declarations import Capability, read_capability
+from .errors import InvalidRequestError
+from .issues import Issue, child, kind_of, shown
+from .modelissues import read_model
 from .policies import TenantPolicy, read_policy
-from .providers import SetupFailure
-from .ranking import Ranking, rank
+from .providers import DeclaredProvider, SetupFailure
+from .ranking import Ranking, ScoreMemo, rank
 from .solver import EngineName, engine_named
 
 __all__ = ["Solved", "solve"]
@@ -39,16 +42,29 @@ class Solved:
     preferred_provider: str | None
     preferred_model: str | None
     setup_failures: tuple[SetupFailure, ...]
+    _memo: ScoreMemo = field(default_factory=ScoreMemo, repr=False, compare=False, kw_only=True)
 
     def ranked(self, members: int) -> Ranking:
         """The candidates of a set that is not empty, ranked as if they were the ones that qualify."""
-        return rank(members, self.catalog, self.capability.prefer, self.preferred_provider, self.preferred_model)
+        return rank(
+            members,
+            self.catalog,
+            self.capability.prefer,
+            self.preferred_provider,
+            self.preferred_model,
+            memo=self._memo,
+        )
 
     def matched(self) -> tuple[Candidate, ...]:
         """The candidates that qualify, in input order."""
         admitted = bits.flags(self.survivors, self.catalog.size)
         candidate = self.catalog.candidate
         return tuple(candidate(number) for number in self.catalog.input_order() if admitted[number] == "1")
+
+    def declared(self) -> "Solved":
+        """The same over providers that are known by their metadata alone, which can be sent to another process."""
+        catalog = Catalog.of_members((DeclaredProvider(meta), meta) for meta in self.catalog.metadata)
+        return replace(self, catalog=catalog).again(self.capability, self.policy)
 
     def again(self, capability: Capability, policy: TenantPolicy | None) -> "Solved":
         """The same request with another declaration or policy, solved. What stays of it is not compiled again."""
@@ -68,6 +84,7 @@ def solve(
     engine: EngineName = "bitset",
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`."""
+    failures = _read_rest(preferred_provider, preferred_model, setup_failures)
     if not isinstance(capability, Capability):
         capability = read_capability(capability)
     if policy is not None and not isinstance(policy, TenantPolicy):
@@ -82,9 +99,38 @@ def solve(
         engine_named(engine).solve(constraints),
         preferred_provider,
         preferred_model,
-        _read_failures(setup_failures) if setup_failures else (),
+        failures,
     )
 
 
-def _read_failures(given: Sequence[SetupFailure | Mapping[str, Any]]) -> tuple[SetupFailure, ...]:
-    return tuple(f if isinstance(f, SetupFailure) else SetupFailure.model_validate(f) for f in given)
+def _read_rest(
+    preferred_provider: str | None,
+    preferred_model: str | None,
+    setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
+) -> tuple[SetupFailure, ...]:
+    """Check what of a request has no type of its own; the setup failures.
+
+    Raises:
+        InvalidRequestError: Something is broken; all issues.
+    """
+    if preferred_provider is None and preferred_model is None and setup_failures == ():
+        return ()
+    issues = [
+        Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
+        for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))
+        if hint is not None and not isinstance(hint, str)
+    ]
+    failures: list[SetupFailure] = []
+    if isinstance(setup_failures, str | bytes | Mapping) or not isinstance(setup_failures, Iterable):
+        issues.append(Issue("/setupFailures", f"{shown(setup_failures)}; a list of setup failures is expected"))
+    else:
+        for index, failure in enumerate(setup_failures):
+            try:
+                failures.append(
+                    read_model(SetupFailure, failure, child("/setupFailures", index), error=InvalidRequestError)
+                )
+            except InvalidRequestError as error:
+                issues += error.issues
+    if issues:
+        raise InvalidRequestError(issues)
+    return tuple(failures)
