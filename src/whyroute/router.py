@@ -8,9 +8,9 @@ from .decisions import Decision, outcome_of
 from .declarations import Capability
 from .errors import InvalidRequestError
 from .explanations import Explanation, Limits
-from .issues import Issue, child, kind_of, shown
+from .issues import Issue, kind_of, shown
 from .policies import TenantPolicy
-from .providers import SetupFailure, read_setup_failures
+from .providers import SetupFailure
 from .solver import EngineName
 from .solving import solve
 
@@ -46,14 +46,13 @@ def route(
         DuplicateProviderError: Two providers in the list have one id.
         InvalidRequestError: A hint or a setup failure is broken.
     """
-    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
     solved = solve(
         capability,
         providers,
         policy=policy,
         preferred_provider=preferred_provider,
         preferred_model=preferred_model,
-        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
+        setup_failures=setup_failures,
         engine=engine,
     )
     outcome = outcome_of(solved)
@@ -78,7 +77,7 @@ def match(
         capability,
         providers,
         policy=policy,
-        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
+        setup_failures=setup_failures,
         engine=engine,
     )
     outcome = outcome_of(solved)
@@ -107,7 +106,6 @@ def explain(
         why_not: A (provider id, model name) to compare with the pick.
         limits: How much of each list is made.
     """
-    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
     if why_not is not None:
         why_not = _read_candidate(why_not)
     solved = solve(
@@ -116,21 +114,10 @@ def explain(
         policy=policy,
         preferred_provider=preferred_provider,
         preferred_model=preferred_model,
-        setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures else (),
+        setup_failures=setup_failures,
         engine=engine,
     )
     return Explanation(solved, why_not, limits or Limits())
-
-
-def _check_names(**given: Any) -> None:
-    """Refuse what is neither absent nor a string, under the names that the wire has for it."""
-    issues = [
-        Issue(child("", key), f"{shown(value)} is {kind_of(value)}; a string is expected")
-        for key, value in given.items()
-        if value is not None and not isinstance(value, str)
-    ]
-    if issues:
-        raise InvalidRequestError(issues)
 
 
 def _read_candidate(given: Any) -> tuple[str, str]:

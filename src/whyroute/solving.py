@@ -9,10 +9,9 @@ from .catalog import Candidate, Catalog
 from .constraints import Constraints, compile_constraints
 from .declarations import Capability, read_capability
 from .errors import InvalidRequestError
-from .issues import Issue, child, kind_of, shown
-from .modelissues import read_model
+from .issues import Issue, kind_of, shown
 from .policies import TenantPolicy, read_policy
-from .providers import DeclaredProvider, SetupFailure
+from .providers import DeclaredProvider, SetupFailure, read_setup_failures
 from .ranking import Ranking, ScoreMemo, rank
 from .solver import EngineName, engine_named
 
@@ -120,17 +119,11 @@ def _read_rest(
         for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))
         if hint is not None and not isinstance(hint, str)
     ]
-    failures: list[SetupFailure] = []
-    if isinstance(setup_failures, str | bytes | Mapping) or not isinstance(setup_failures, Iterable):
-        issues.append(Issue("/setupFailures", f"{shown(setup_failures)}; a list of setup failures is expected"))
-    else:
-        for index, failure in enumerate(setup_failures):
-            try:
-                failures.append(
-                    read_model(SetupFailure, failure, child("/setupFailures", index), error=InvalidRequestError)
-                )
-            except InvalidRequestError as error:
-                issues += error.issues
+    failures: tuple[SetupFailure, ...] = ()
+    try:
+        failures = read_setup_failures(setup_failures, "/setupFailures")
+    except InvalidRequestError as error:
+        issues += error.issues
     if issues:
         raise InvalidRequestError(issues)
-    return tuple(failures)
+    return failures
