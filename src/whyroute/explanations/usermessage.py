@@ -14,7 +14,7 @@ from ..terms import (
     RegionTerm,
     Term,
 )
-from .words import joined
+from ..wording import joined
 
 __all__ = ["user_message"]
 

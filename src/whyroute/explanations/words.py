@@ -19,8 +19,9 @@ from ..terms import (
     RegionListTerm,
     RegionTerm,
 )
+from ..wording import joined
 
-__all__ = ["clash_sentence", "counted", "described", "few", "joined", "named", "nearest_sentence", "tokens", "usd"]
+__all__ = ["clash_sentence", "counted", "described", "few", "named", "nearest_sentence", "tokens", "usd"]
 
 _NAMES_SHOWN = 4
 
@@ -28,13 +29,6 @@ _NAMES_SHOWN = 4
 def counted(count: int, noun: str = "candidate") -> str:
     """`1 candidate`, `14 candidates`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def joined(parts: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
 def few(parts: Sequence[str], limit: int | None = _NAMES_SHOWN) -> str:

@@ -17,9 +17,10 @@ from ..explanations.sentences import (
     tenant_of,
 )
 from ..explanations.ways import MissingFact, ways_out
-from ..explanations.words import clash_sentence, counted, described, few, joined, named
+from ..explanations.words import clash_sentence, counted, described, few, named
 from ..issues import shown
 from ..numbers import Number, ecmascript
+from ..wording import joined
 from .lines import WIDTH, Line, constraint_lines, pair, printable, within
 
 __all__ = ["explanation_lines"]

@@ -15,9 +15,10 @@ from ...explanations.sentences import (
     tenant_of,
 )
 from ...explanations.ways import MissingFact, ways_out
-from ...explanations.words import clash_sentence, counted, described, few, joined
+from ...explanations.words import clash_sentence, counted, described, few
 from ...issues import shown
 from ...numbers import Number, ecmascript
+from ...wording import joined
 from . import markup
 from .payload import Matrix, printable_json
 
