@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from .issues import Issue, shown
+from .issues import MAX_ISSUES, Issue, capped, shown
 from .numbers import Number, ecmascript
 
 if TYPE_CHECKING:
@@ -67,21 +67,23 @@ class InvalidInputError(WhyrouteError):
     """An input is broken; `issues` lists all its problems at once.
 
     Attributes:
-        issues: Every problem found, as (JSON pointer, message), in the order of the input.
+        issues: Every problem found, as (JSON pointer, message), in the order of the input. Of more than a thousand
+            only the first are kept, and the last issue, which points nowhere, says how many more there are.
     """
 
     code = "invalid-request"
     subject: ClassVar[str] = "the input"
 
     def __init__(self, issues: Iterable[Issue]) -> None:
-        self.issues: tuple[Issue, ...] = tuple(issues)
+        self.issues: tuple[Issue, ...] = capped(issues)
         super().__init__(self._sentence())
 
     def _sentence(self) -> str:
         if not self.issues:
             return f"{self.subject} is invalid"
         more = len(self.issues) - 1
-        tail = f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else ""
+        least = "at least " if len(self.issues) == MAX_ISSUES else ""
+        tail = f" (and {least}{more} more {'problem' if more == 1 else 'problems'})" if more else ""
         return f"{self.subject} is invalid: {self.issues[0]}{tail}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -156,7 +158,7 @@ class DuplicateProviderError(WhyrouteError):
     def __init__(self, provider_id: str, tenant_id: str | None = None, issues: Iterable[Issue] = ()) -> None:
         self.provider_id = provider_id
         self.tenant_id = tenant_id
-        self.issues: tuple[Issue, ...] = tuple(issues)
+        self.issues: tuple[Issue, ...] = capped(issues)
         where = "twice in one list" if tenant_id is None else f"already registered for tenant {shown(tenant_id)}"
         super().__init__(f"provider {shown(provider_id)} is {where}; ids must be unique")
 
