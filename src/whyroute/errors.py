@@ -274,7 +274,8 @@ def _json(value: Any) -> str:
 class CapabilityUnsatisfiableError(WhyrouteError):
     """No candidate satisfies the capability under the policy.
 
-    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read.
+    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read;
+    so is the message, which a caller that falls back to something else never reads.
 
     Attributes:
         tenant_id: The policy's tenant; None when no policy was given.
@@ -284,18 +285,29 @@ class CapabilityUnsatisfiableError(WhyrouteError):
 
     def __init__(
         self,
-        message: str,
+        message: str | Callable[[], str],
         *,
         tenant_id: str | None = None,
         reasons: Callable[[], tuple[Reason, ...]],
         explanation: "Callable[[], Explanation]",
     ) -> None:
-        super().__init__(message)
+        super().__init__()
+        self._message = message
         self.tenant_id = tenant_id
         self._make_reasons = reasons
         self._make_explanation = explanation
         self._reasons: tuple[Reason, ...] | None = None
         self._explanation: Explanation | None = None
+
+    @property
+    def message(self) -> str:
+        """That nothing qualifies, and what stands in the way."""
+        if not isinstance(self._message, str):
+            self._message = self._message()
+        return self._message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r})"
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

@@ -46,7 +46,8 @@ def route(
         DuplicateProviderError: Two providers in the list have one id.
         InvalidRequestError: A hint or a setup failure is broken.
     """
-    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
+    if preferred_provider is not None or preferred_model is not None:
+        _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
     solved = solve(
         capability,
         providers,
@@ -107,7 +108,8 @@ def explain(
         why_not: A (provider id, model name) to compare with the pick.
         limits: How much of each list is made.
     """
-    _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
+    if preferred_provider is not None or preferred_model is not None:
+        _check_names(preferredProvider=preferred_provider, preferredModel=preferred_model)
     if why_not is not None:
         why_not = _read_candidate(why_not)
     solved = solve(
