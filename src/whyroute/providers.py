@@ -165,7 +165,7 @@ class DeclaredProvider:
 
 LABELS_MAX_KEYS = 32
 LABEL_VALUE_MAX_LENGTH = 256
-_LABEL_KEY = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?", re.ASCII)
+LABEL_KEY = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?", re.ASCII)
 
 Problem = tuple[str, Issue]
 """A broken rule: the contract's reason, and the issue."""
@@ -343,7 +343,7 @@ def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
     if len(labels) > LABELS_MAX_KEYS:
         yield Issue(at, f"{len(labels)} labels; at most {LABELS_MAX_KEYS}")
     for key, value in labels.items():
-        if not _LABEL_KEY.fullmatch(key):
+        if not LABEL_KEY.fullmatch(key):
             yield Issue(
                 child(at, key),
                 f"{shown(key)} is no label key: 1 to 63 lower-case letters and digits, with `.`, `_`, `-`, `/` inside",
