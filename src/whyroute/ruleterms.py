@@ -1,0 +1,226 @@
+"""Rules as terms: what a rule compares, whom it admits, and which comparisons decided."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .bits import BitSlices
+from .catalog import Catalog
+from .errors import RejectionReason
+from .issues import shown
+from .kleene import Call, Compiled, Deciding, Setting, observed_value, shown_value
+from .numbers import Number, ecmascript
+from .providers import ModelInfo, ProviderMetadata
+from .rulebook import Entry, Lift, Request, Rulebook
+from .rules import Rule
+
+__all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply"]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTerm:
+    """A candidate certainly meets what a rule requires, or certainly not what it forbids, or a waiver lifts the rule.
+
+    Attributes:
+        rule: The rule.
+        condition: What it requires or forbids.
+        lifted: The conditions of the waivers that are in force.
+        fields: Every field that one of these looks at.
+        setting: What they depend on beside the candidate.
+    """
+
+    rule: Rule
+    condition: Compiled
+    lifted: tuple[Compiled, ...]
+    fields: tuple[str, ...]
+    setting: Setting = field(compare=False)
+
+    @classmethod
+    def of(cls, entry: Entry, condition: Compiled, lifts: Sequence[Lift], setting: Setting) -> "RuleTerm":
+        """The term of a rule that is in force, with the waivers that are."""
+        lifted = tuple(lift.admits for lift in lifts)
+        fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
+        return cls(entry.rule, condition, lifted, fields, setting)
+
+    @property
+    def label(self) -> str:
+        return f"rule:{self.rule.name}"
+
+    def admitted(self, catalog: Catalog) -> int:
+        known = self.setting.known(self.condition, catalog)
+        found = known.yes if self.rule.effect == "require" else known.no
+        for admits in self.lifted:
+            found |= self.setting.known(admits, catalog).yes
+        return found
+
+    def undecided(self, catalog: Catalog) -> int:
+        """The candidates that it rejects for want of a fact."""
+        known = self.setting.known(self.condition, catalog)
+        return catalog.all() & ~(known.yes | known.no | self.admitted(catalog))
+
+    def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Hashable:
+        call = self.setting.call
+        return tuple(observed_value(name, provider, model, call) for name in self.fields)
+
+    def accepts(self, observed: Any) -> bool:
+        values = dict(zip(self.fields, observed, strict=True))
+        regions = self.setting.regions
+        if self.condition.value(values, regions) is (self.rule.effect == "require"):
+            return True
+        return any(admits.value(values, regions) is True for admits in self.lifted)
+
+    def deciding(self, observed: Any) -> tuple[tuple[Deciding, Hashable], ...]:
+        """The comparisons that decided about a candidate with these values, each with the value it looked at."""
+        values = dict(zip(self.fields, observed, strict=True))
+        found = self.condition.deciding(values, self.setting.regions)
+        return tuple((each, values[each.leaf.field]) for each in found)
+
+    def unknown_fields(self, observed: Any) -> tuple[str, ...]:
+        """The facts for want of which it rejects a candidate with these values, each once."""
+        return tuple(dict.fromkeys(each.leaf.field for each, value in self.deciding(observed) if value is None))
+
+    def reason(self, observed: Any) -> RejectionReason:
+        forbids = self.rule.effect == "forbid"
+        failed: list[dict[str, Any]] = []
+        told: list[str] = []
+        for each, value in self.deciding(observed):
+            negated = each.negated is not forbids
+            wanted = _wire(each)
+            failed.append(
+                {
+                    "field": each.leaf.field,
+                    "observed": shown_value(value),
+                    "wanted": {"not": wanted} if negated else wanted,
+                }
+            )
+            told.append(_told(each, value, negated=negated))
+        because = self.rule.because.strip().rstrip(".")
+        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(told)}"
+        details = {"rule": self.rule.name, "because": self.rule.because, "failed": tuple(failed)}
+        return RejectionReason("rule-violated", message, details)
+
+
+def _wire(deciding: Deciding) -> Any:
+    """What a comparison compares with, in the grammar's words."""
+    leaf = deciding.leaf
+    wanted = list(leaf.wanted) if isinstance(leaf.wanted, tuple) else leaf.wanted
+    return wanted if leaf.op in ("eq", "in") else {leaf.op: wanted}
+
+
+_VERBS = {
+    "eq": "",
+    "ne": "not ",
+    "in": "one of ",
+    "notIn": "none of ",
+    "like": "like ",
+    "lt": "less than ",
+    "lte": "at most ",
+    "gt": "more than ",
+    "gte": "at least ",
+}
+
+
+def _told(deciding: Deciding, value: Hashable, *, negated: bool) -> str:
+    leaf = deciding.leaf
+    if leaf.op == "exists":
+        return f"{shown(leaf.field)} is {'not known' if leaf.wanted is not negated else 'known'}"
+    wanted = ", ".join(map(_text, leaf.wanted if isinstance(leaf.wanted, tuple) else (leaf.wanted,)))
+    asked = f"{'not ' if negated else ''}{_VERBS[leaf.op]}{wanted} is asked for"
+    return f"{shown(leaf.field)} is {'not known' if value is None else _text(value)}; {asked}"
+
+
+def _text(value: Any) -> str:
+    value = shown_value(value)
+    if isinstance(value, list):
+        return ", ".join(map(shown, value)) or "empty"
+    return ecmascript(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A rule that prefers, for some candidates.
+
+    Attributes:
+        rule: The rule.
+        members: The candidates that certainly meet it, as a set.
+    """
+
+    rule: Rule
+    members: int
+
+    @property
+    def weight(self) -> Number:
+        """What they gain."""
+        return self.rule.weight or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """A rule that orders candidates of equal score by a number.
+
+    Attributes:
+        rule: The rule.
+        values: The number of each candidate.
+        highest: Whether the highest comes first, not the lowest.
+    """
+
+    rule: Rule
+    values: BitSlices
+    highest: bool
+
+    def foremost(self, members: int) -> int:
+        """Those of a set that is not empty that come first."""
+        return self.values.foremost(members, highest=self.highest)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The rules that are in force for a request, over a catalog.
+
+    Attributes:
+        terms: Those that require or forbid, each with its place among the rules.
+        shadow_terms: Those of them that are only tried out.
+        wishes: Those that prefer with a weight; shadows are left out.
+        orderings: Those that order; shadows are left out.
+        all_wishes: `wishes` with the shadows.
+        all_orderings: `orderings` with the shadows.
+    """
+
+    terms: tuple[tuple[int, RuleTerm], ...] = ()
+    shadow_terms: tuple[tuple[int, RuleTerm], ...] = ()
+    wishes: tuple[Wish, ...] = ()
+    orderings: tuple[Ordering, ...] = ()
+    all_wishes: tuple[Wish, ...] = ()
+    all_orderings: tuple[Ordering, ...] = ()
+
+
+def apply(book: Rulebook, request: Request, setting: Setting, catalog: Catalog) -> Applied:
+    """The rules of a book that are in force for a request, over a catalog."""
+    terms: list[tuple[int, RuleTerm]] = []
+    wishes: list[Wish] = []
+    orderings: list[Ordering] = []
+    for place, entry in book.in_force(request):
+        if entry.rule.order is not None:
+            values = _values(entry.rule.order.field, setting.call, catalog)
+            if values is not None:
+                orderings.append(Ordering(entry.rule, values, entry.rule.order.highest is not None))
+        elif entry.condition is not None and entry.rule.effect == "prefer":
+            wishes.append(Wish(entry.rule, setting.known(entry.condition, catalog).yes))
+        elif entry.condition is not None:
+            lifts = [lift for lift in entry.lifts if lift.is_in_force(request)]
+            terms.append((place, RuleTerm.of(entry, entry.condition, lifts, setting)))
+    return Applied(
+        tuple(each for each in terms if not each[1].rule.shadow),
+        tuple(each for each in terms if each[1].rule.shadow),
+        tuple(wish for wish in wishes if not wish.rule.shadow),
+        tuple(ordering for ordering in orderings if not ordering.rule.shadow),
+        tuple(wishes),
+        tuple(orderings),
+    )
+
+
+def _values(name: str, call: Call | None, catalog: Catalog) -> BitSlices | None:
+    """The numbers of a field; None when none is known."""
+    if name != "callUsd":
+        return catalog.numbers(name)
+    return None if call is None else catalog.call_costs(call.prompt, call.completion).costs
