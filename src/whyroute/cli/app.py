@@ -27,6 +27,7 @@ class Format(StrEnum):
 
     text = "text"
     json = "json"
+    html = "html"
 
 
 class DataFormat(StrEnum):
@@ -66,7 +67,9 @@ ProvidersOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--providers", metavar="FILE", help="A catalog (YAML or JSON) for a request that has no providers."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How the answer is printed.")]
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="How the answer is printed; html is a page that needs nothing else.")
+]
 OutputOption = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output."),
@@ -114,11 +117,15 @@ def route(
         print_json(found, output)
         raise typer.Exit(0 if "decision" in found else 1)
     outcome = outcome_of(parsed.solve(engine.value))
-    if isinstance(outcome, Decision):
+    qualifies = isinstance(outcome, Decision)
+    if format is Format.html:
+        _print_explanation(outcome.explanation, format, output, everything=False)
+    elif isinstance(outcome, Decision):
         print_lines(decision_lines(outcome), output)
-        return
-    print_lines(explanation_lines(outcome.explanation), output)
-    raise typer.Exit(1)
+    else:
+        print_lines(explanation_lines(outcome.explanation), output)
+    if not qualifies:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -176,6 +183,10 @@ def _print_explanation(
     match format:
         case Format.json:
             print_json(explanation.to_dict(), output)
+        case Format.html:
+            from ..render.page import explanation_page  # noqa: PLC0415
+
+            print_text(explanation_page(explanation), output)
         case Format.text:
             print_lines(explanation_lines(explanation, everything=everything), output)
 
