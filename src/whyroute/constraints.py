@@ -1,6 +1,6 @@
 """Named constraints: kind check, needs and policy clauses, compiled against a catalog."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -115,11 +115,24 @@ class Constraints(Sequence[NamedConstraint]):
 
     __slots__ = ("_named", "_terms", "admitted", "catalog")
 
-    def __init__(self, terms: list[tuple[str, Owner, Term]], catalog: Catalog) -> None:
+    def __init__(
+        self, terms: list[tuple[str, Owner, Term]], catalog: Catalog, known: Mapping[Term, int] | None = None
+    ) -> None:
         self._terms = terms
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
-        self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        if known is None:
+            self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        else:
+            found = (known.get(term) for _, _, term in terms)
+            self.admitted = [
+                term.admitted(catalog) if members is None else members
+                for members, (_, _, term) in zip(found, terms, strict=True)
+            ]
+
+    def known(self) -> dict[Term, int]:
+        """What each term admits, for compiling a request that is nearly the same against the same catalog."""
+        return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -140,14 +153,23 @@ class Constraints(Sequence[NamedConstraint]):
         return named[index]
 
 
-def compile_constraints(capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> Constraints:
-    """The constraints of a route, in the contract's order: kind, needs, policy clauses."""
+def compile_constraints(
+    capability: Capability, policy: TenantPolicy | None, catalog: Catalog, known: Mapping[Term, int] | None = None
+) -> Constraints:
+    """The constraints of a route, in the contract's order: kind, needs, policy clauses.
+
+    Args:
+        capability: The declaration.
+        policy: The tenant's policy, if there is one.
+        catalog: The candidates.
+        known: What some terms admit of this very catalog; these are not asked again.
+    """
     terms: list[tuple[str, Owner, Term]] = [("kind", "caller", KindTerm(capability.kind))]
     for index, need in enumerate(capability.needs):
         terms.append((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)))
     if policy is not None:
         terms += [(clause, "policy", term) for clause, term in _policy_terms(policy)]
-    return Constraints(terms, catalog)
+    return Constraints(terms, catalog, known)
 
 
 _NEED_TERMS: dict[type, Callable[[Any], Term]] = {

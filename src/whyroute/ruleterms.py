@@ -1,6 +1,6 @@
 """Rules as terms: what a rule compares, whom it admits, and which comparisons decided."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,17 +22,19 @@ class RuleTerm:
     """A candidate certainly meets what a rule requires, or certainly not what it forbids, or a waiver lifts the rule.
 
     Attributes:
-        rule: The rule.
+        forbids: Whether the condition must certainly not hold, not hold certainly.
         condition: What it requires or forbids.
         lifted: The conditions of the waivers that are in force.
         fields: Every field that one of these looks at.
+        rule: The rule.
         setting: What they depend on beside the candidate.
     """
 
-    rule: Rule
+    forbids: bool
     condition: Compiled
     lifted: tuple[Compiled, ...]
     fields: tuple[str, ...]
+    rule: Rule = field(compare=False)
     setting: Setting = field(compare=False)
 
     @classmethod
@@ -40,7 +42,7 @@ class RuleTerm:
         """The term of a rule that is in force, with the waivers that are."""
         lifted = tuple(lift.admits for lift in lifts)
         fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
-        return cls(entry.rule, condition, lifted, fields, setting)
+        return cls(entry.rule.effect == "forbid", condition, lifted, fields, entry.rule, setting)
 
     @property
     def label(self) -> str:
@@ -48,7 +50,7 @@ class RuleTerm:
 
     def admitted(self, catalog: Catalog) -> int:
         known = self.setting.known(self.condition, catalog)
-        found = known.yes if self.rule.effect == "require" else known.no
+        found = known.no if self.forbids else known.yes
         for admits in self.lifted:
             found |= self.setting.known(admits, catalog).yes
         return found
@@ -62,10 +64,14 @@ class RuleTerm:
         call = self.setting.call
         return tuple(observed_value(name, provider, model, call) for name in self.fields)
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[Hashable]:
+        return (self.observe(provider, model) for provider, model in zip(providers, models, strict=True))
+
     def accepts(self, observed: Any) -> bool:
         values = dict(zip(self.fields, observed, strict=True))
         regions = self.setting.regions
-        if self.condition.value(values, regions) is (self.rule.effect == "require"):
+        value = self.condition.value(values, regions)
+        if value is not None and value is not self.forbids:
             return True
         return any(admits.value(values, regions) is True for admits in self.lifted)
 
@@ -80,11 +86,10 @@ class RuleTerm:
         return tuple(dict.fromkeys(each.leaf.field for each, value in self.deciding(observed) if value is None))
 
     def reason(self, observed: Any) -> RejectionReason:
-        forbids = self.rule.effect == "forbid"
         failed: list[dict[str, Any]] = []
         told: list[str] = []
         for each, value in self.deciding(observed):
-            negated = each.negated is not forbids
+            negated = each.negated is not self.forbids
             wanted = _wire(each)
             failed.append(
                 {

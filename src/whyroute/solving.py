@@ -1,7 +1,7 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import bits
@@ -51,15 +51,10 @@ class Solved:
         return tuple(candidate(number) for number in self.catalog.input_order() if admitted[number] == "1")
 
     def again(self, capability: Capability, policy: TenantPolicy | None) -> "Solved":
-        """The same request with another declaration or policy, solved."""
-        return solve(
-            capability,
-            self.catalog,
-            policy=policy,
-            preferred_provider=self.preferred_provider,
-            preferred_model=self.preferred_model,
-            setup_failures=self.setup_failures,
-        )
+        """The same request with another declaration or policy, solved. What stays of it is not compiled again."""
+        constraints = compile_constraints(capability, policy, self.catalog, self.constraints.known())
+        survivors = engine_named("bitset").solve(constraints)
+        return replace(self, capability=capability, policy=policy, constraints=constraints, survivors=survivors)
 
 
 def solve(

@@ -1,8 +1,10 @@
 """One wire request to one wire answer: what `batch`, `route --request` and the service run."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Any
 
 from .catalog import Catalog
@@ -26,7 +28,7 @@ from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadat
 from .solver import EngineName
 from .solving import Solved, solve
 
-__all__ = ["answer", "answer_line", "read_request"]
+__all__ = ["answer", "answer_json", "answer_line", "read_request"]
 
 _INCLUDES = ("matched", "explanation", "request")
 _NOT_YET = ("regions", "conditions", "rules", "waivers", "slots", "together")
@@ -57,6 +59,24 @@ def answer_line(line: str | bytes, number: int, *, engine: EngineName = "bitset"
     except JsonTextError as error:
         return {"error": InvalidRequestError([Issue("", error.message)]).to_dict()}
     return answer(request, engine=engine)
+
+
+def answer_json(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> tuple[bool, Iterator[str]]:
+    """`answer_line` as JSON text in pieces, and whether the line was a request at all.
+
+    The text of a failed answer grows with candidates times constraints; it is never there as a whole.
+    """
+    try:
+        request = read_json(line, line=number)
+        parsed = read_request(request)
+    except (JsonTextError, WhyrouteError):
+        return False, iter((_json(answer_line(line, number, engine=engine)),))
+    head = f"{_json({'id': request['id']})[:-1]}, " if "id" in request else "{"
+    return True, chain((head,), parsed.iter_json(engine))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 class Request:
@@ -122,11 +142,24 @@ class Request:
     def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
         """The wire answer."""
         solved = self.solve(engine)
-        outcome: Decision | CapabilityUnsatisfiableError = outcome_of(solved)
-        found: dict[str, Any] = {
-            ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict(),
-            "at": self.at,
-        }
+        outcome = outcome_of(solved)
+        return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
+
+    def iter_json(self, engine: EngineName = "bitset") -> Iterator[str]:
+        """The members of the wire answer as JSON text, in pieces, without the brace that opens it."""
+        solved = self.solve(engine)
+        outcome = outcome_of(solved)
+        beside = _json(self._beside(solved))
+        yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
+        if isinstance(outcome, Decision):
+            yield outcome.to_json()
+        else:
+            yield from outcome.iter_json()
+        yield f", {beside[1:]}"
+
+    def _beside(self, solved: Solved) -> dict[str, Any]:
+        """What an answer has beside its decision or error."""
+        found: dict[str, Any] = {"at": self.at}
         if "matched" in self.include:
             found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
         if "explanation" in self.include:
@@ -135,6 +168,9 @@ class Request:
             kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
             found["request"] = plain(kept)[0]
         return found
+
+
+_KIND_OF_ANSWER: dict[type, str] = {Decision: "decision", CapabilityUnsatisfiableError: "error"}
 
 
 def read_request(request: Any, *, now: datetime | None = None) -> Request:

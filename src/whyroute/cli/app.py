@@ -28,6 +28,9 @@ class Format(StrEnum):
     text = "text"
     json = "json"
     html = "html"
+    dot = "dot"
+    mermaid = "mermaid"
+    graphml = "graphml"
 
 
 class DataFormat(StrEnum):
@@ -74,7 +77,11 @@ OutputOption = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output."),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Everything, however long; text is 25 lines otherwise.")]
+AllOption = Annotated[
+    bool,
+    typer.Option("--all", help="Everything, however long; otherwise text is 25 lines, and a graph has 40 candidates."),
+]
+_GRAPH_CANDIDATES = 40
 EngineOption = Annotated[
     EngineChoice,
     typer.Option("--engine", help="bitset, or plain: the solver library's own search, slower by far."),
@@ -101,6 +108,7 @@ def route(
     request: RequestOption,
     providers: ProvidersOption = None,
     format: FormatOption = Format.text,
+    everything: AllOption = False,
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
 ) -> None:
@@ -109,22 +117,22 @@ def route(
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
     from ..decisions import Decision, outcome_of  # noqa: PLC0415
-    from ..render import decision_lines, explanation_lines  # noqa: PLC0415
+    from ..explanations import Explanation  # noqa: PLC0415
+    from ..render import decision_lines  # noqa: PLC0415
 
     parsed = _read(request, providers, format, output)
     if format is Format.json:
         found = parsed.answer(engine.value)
         print_json(found, output)
         raise typer.Exit(0 if "decision" in found else 1)
-    outcome = outcome_of(parsed.solve(engine.value))
-    qualifies = isinstance(outcome, Decision)
-    if format is Format.html:
-        _print_explanation(outcome.explanation, format, output, everything=False)
-    elif isinstance(outcome, Decision):
+    solved = parsed.solve(engine.value)
+    outcome = outcome_of(solved)
+    if format is Format.text and isinstance(outcome, Decision):
         print_lines(decision_lines(outcome), output)
     else:
-        print_lines(explanation_lines(outcome.explanation), output)
-    if not qualifies:
+        explanation = Explanation(solved, limits=_limits(everything=everything))
+        _print_explanation(explanation, format, output, everything=everything)
+    if not isinstance(outcome, Decision):
         raise typer.Exit(1)
 
 
@@ -179,7 +187,9 @@ def _print_explanation(
     everything: bool,
 ) -> None:
     from ..render import explanation_lines  # noqa: PLC0415
+    from ..render.graphs import to_dot, to_graphml, to_mermaid  # noqa: PLC0415
 
+    graph_limit = None if everything else _GRAPH_CANDIDATES
     match format:
         case Format.json:
             print_json(explanation.to_dict(), output)
@@ -189,6 +199,12 @@ def _print_explanation(
             print_text(explanation_page(explanation), output)
         case Format.text:
             print_lines(explanation_lines(explanation, everything=everything), output)
+        case Format.dot:
+            print_text(to_dot(explanation.to_graph(graph_limit)), output)
+        case Format.mermaid:
+            print_text(to_mermaid(explanation.to_graph(graph_limit)), output)
+        case Format.graphml:
+            print_text(to_graphml(explanation.to_graph(graph_limit)), output)
 
 
 def _read(name: str, providers: str | None, format: Format, output: Path | None) -> Any:

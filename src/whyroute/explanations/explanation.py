@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..catalog import Candidate, Catalog
 from ..constraints import Constraints, NamedConstraint
@@ -15,8 +15,12 @@ from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
+from .graph import graph_of
 from .relaxations import Relaxation, relax
 from .usermessage import user_message
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Explanation", "Limits", "Ranked"]
 
@@ -294,6 +298,24 @@ class Explanation:
         if self.contrast is not None:
             found["contrast"] = self.contrast.to_dict()
         return found
+
+    def to_graph(self, limit: int | None = None) -> "nx.DiGraph[str]":
+        """The explanation as a graph, whose nodes are strings without meaning and tell by their `kind` what they are.
+
+        - `constraint`: id, label, owner, how many it admitted and rejected, and cores: the numbers of those it is in.
+        - `candidate`: provider, model, whether it admits (qualifies) and is the pick. An edge of kind `rejected`, with
+          code and message, leads to every constraint that rejects it.
+        - `core`: number, from 1, and size. Edges of kind `contains` lead to its constraints.
+        - `relaxation`: number, from 1, text, owners, and whether it is offered. Edges of kind `changes`, with text,
+          lead to the constraints that it changes, and one of kind `leads-to` to its pick.
+
+        Nodes and edges always come in the same order.
+
+        Args:
+            limit: How many candidates: those that qualify in rank order, then those that are nearest to it. The picks
+                of relaxations are there in any case. None: all of them.
+        """
+        return graph_of(self, limit)
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""

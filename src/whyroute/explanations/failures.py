@@ -12,7 +12,16 @@ from ..features import UNSPECIFIED_REGION
 from ..solving import Solved
 from ..terms import LatencyTerm, RegionListTerm, RegionTerm
 
-__all__ = ["NearMiss", "ReasonGroup", "Unknown", "failures_of", "grouped", "near_misses", "unknowns"]
+__all__ = [
+    "NearMiss",
+    "ReasonGroup",
+    "Unknown",
+    "failures_of",
+    "grouped",
+    "near_miss_numbers",
+    "near_misses",
+    "unknowns",
+]
 
 Failed = tuple[NamedConstraint, RejectionReason]
 
@@ -110,8 +119,13 @@ def levels(solved: Solved) -> Iterator[int]:
 
 def near_misses(solved: Solved, limit: int | None) -> Iterator[NearMiss]:
     """The candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
-    for number in _first(limit, solved, lambda level: level):
+    for number in near_miss_numbers(solved, limit):
         yield NearMiss(solved.catalog.candidate(number), failures_of(solved, number))
+
+
+def near_miss_numbers(solved: Solved, limit: int | None) -> Iterator[int]:
+    """The numbers of the candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
+    return _first(limit, solved, lambda level: level)
 
 
 def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> Iterator[int]:
