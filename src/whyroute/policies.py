@@ -1,6 +1,6 @@
 """Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -9,6 +9,7 @@ from .declarations import NameLists
 from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
 from .modelissues import read_model
+from .regions import NO_REGIONS, Regions, read_regions
 
 __all__ = ["TenantPolicy", "combine", "read_policy"]
 
@@ -61,7 +62,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*policies: TenantPolicy) -> TenantPolicy:
+def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Sequence[str]] | None = None) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -70,18 +71,24 @@ def combine(*policies: TenantPolicy) -> TenantPolicy:
 
     Args:
         policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
+        regions: Groups of regions. Where several parts set `region_allow`, groups are taken for their members first.
 
     Raises:
+        InvalidRequestError: The groups are broken, or hold each other.
         ValueError: There are no parts; no policy at all would allow everything.
     """
     if not policies:
         raise ValueError("nothing to combine; at least one policy is expected")
     if len(policies) == 1:
         return policies[0]
+    groups = NO_REGIONS if regions is None else read_regions(regions)
+    allowed = _given(policy.region_allow for policy in policies)
+    if len(allowed) > 1:
+        allowed = [groups.meanings(names) for names in allowed]
     clauses: dict[str, Any] = {
         "providers": _combined_lists(policy.providers for policy in policies),
         "models": _combined_lists(policy.models for policy in policies),
-        "region_allow": _intersection(policy.region_allow for policy in policies),
+        "region_allow": _intersection(allowed),
         "max_cost_per_call_usd": min(_given(policy.max_cost_per_call_usd for policy in policies), default=None),
         "max_tokens_per_call": max(_given(policy.max_tokens_per_call for policy in policies), default=None),
     }

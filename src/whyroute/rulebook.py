@@ -14,14 +14,14 @@ from .references import in_order
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 
-__all__ = ["NO_RULES", "Entry", "Lift", "Request", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
+__all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestFacts:
     """What rules may look at in a request.
 
     Attributes:
@@ -60,7 +60,7 @@ class Lift:
     admits: Compiled
     until: Moment | None
 
-    def is_in_force(self, request: Request) -> bool:
+    def is_in_force(self, request: RequestFacts) -> bool:
         """Whether the request's tenant has it at the request's time."""
         return self.waiver.tenant == request.tenant and is_within(request.at, None, self.until)
 
@@ -85,7 +85,7 @@ class Entry:
     until: Moment | None
     lifts: tuple[Lift, ...]
 
-    def is_in_force(self, request: Request) -> bool:
+    def is_in_force(self, request: RequestFacts) -> bool:
         """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
         if not is_within(request.at, self.since, self.until):
             return False
@@ -101,31 +101,30 @@ class Rulebook:
 
     Attributes:
         entries: The rules, in order.
+        waivers: All waivers, in order.
         regions: The groups of regions.
-        timed: Whether a rule or a waiver depends on the request's time.
     """
 
     entries: tuple[Entry, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
     regions: Regions = NO_REGIONS
-    timed: bool = False
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in order."""
         return tuple(entry.rule for entry in self.entries)
 
-    @property
-    def waivers(self) -> tuple[Waiver, ...]:
-        """The waivers of all rules."""
-        return tuple(lift.waiver for entry in self.entries for lift in entry.lifts)
-
-    def in_force(self, request: Request) -> Iterator[tuple[int, Entry]]:
+    def in_force(self, request: RequestFacts) -> Iterator[tuple[int, Entry]]:
         """The rules that apply to a request, each with its place."""
         return ((index, entry) for index, entry in enumerate(self.entries) if entry.is_in_force(request))
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""
-        return Rulebook(tuple(e for e in self.entries if e.rule.name not in names), self.regions, self.timed)
+        return Rulebook(
+            tuple(entry for entry in self.entries if entry.rule.name not in names),
+            tuple(waiver for waiver in self.waivers if waiver.rule not in names),
+            self.regions,
+        )
 
 
 NO_RULES = Rulebook()
@@ -199,7 +198,8 @@ def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> 
     order = _condition_order(nodes)
     rules = rules_of(document.get("rules", ()))
     lifts: dict[str, list[Lift]] = {}
-    for waiver in waivers_of(document.get("waivers", ())):
+    waivers = waivers_of(document.get("waivers", ()))
+    for waiver in waivers:
         admits = compiled(waiver.admits.node, nodes, order)
         lifts.setdefault(waiver.rule, []).append(Lift(waiver, admits, _moment(waiver.until)))
     entries: list[Entry] = []
@@ -209,8 +209,7 @@ def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> 
         dates = _moment(rule.from_), _moment(rule.until)
         entries.append(Entry(rule, condition, when, *dates, tuple(lifts.get(rule.name, ()))))
     groups = regions_of(document.get("regions", {})) if regions is None else regions
-    timed = any(entry.since or entry.until or any(lift.until for lift in entry.lifts) for entry in entries)
-    return Rulebook(tuple(entries), groups, timed)
+    return Rulebook(tuple(entries), waivers, groups)
 
 
 def _condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:

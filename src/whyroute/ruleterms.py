@@ -11,7 +11,7 @@ from .issues import shown
 from .kleene import Call, Compiled, Deciding, Setting, observed_value, shown_value
 from .numbers import Number, ecmascript
 from .providers import ModelInfo, ProviderMetadata
-from .rulebook import Entry, Lift, Request, Rulebook
+from .rulebook import Entry, Lift, RequestFacts, Rulebook
 from .rules import Rule
 
 __all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply"]
@@ -128,10 +128,12 @@ _VERBS = {
 def _told(deciding: Deciding, value: Hashable, *, negated: bool) -> str:
     leaf = deciding.leaf
     if leaf.op == "exists":
-        return f"{shown(leaf.field)} is {'not known' if leaf.wanted is not negated else 'known'}"
+        must_be_known = leaf.wanted is not negated
+        return f"{shown(leaf.field)} {'is not known; it must be' if must_be_known else 'is known; it must not be'}"
     wanted = ", ".join(map(_text, leaf.wanted if isinstance(leaf.wanted, tuple) else (leaf.wanted,)))
-    asked = f"{'not ' if negated else ''}{_VERBS[leaf.op]}{wanted} is asked for"
-    return f"{shown(leaf.field)} is {'not known' if value is None else _text(value)}; {asked}"
+    must = f"must {'not ' if negated else ''}{'have' if isinstance(value, tuple) else 'be'}"
+    is_now = "is not known" if value is None else f"is {_text(value)}"
+    return f"{shown(leaf.field)} {is_now}; it {must} {_VERBS[leaf.op]}{wanted}"
 
 
 def _text(value: Any) -> str:
@@ -173,9 +175,20 @@ class Ordering:
     values: BitSlices
     highest: bool
 
+    @property
+    def told(self) -> str:
+        """What it puts first, in plain words."""
+        field = "" if self.rule.order is None else self.rule.order.field
+        which = "highest" if self.highest else "lowest"
+        return f"rule {shown(self.rule.name)} puts the {which} {shown(field)} first"
+
     def foremost(self, members: int) -> int:
         """Those of a set that is not empty that come first."""
         return self.values.foremost(members, highest=self.highest)
+
+    def tells(self, members: int) -> bool:
+        """Whether it tells some of a set from others."""
+        return members != 0 and self.foremost(members) != members
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +196,7 @@ class Applied:
     """The rules that are in force for a request, over a catalog.
 
     Attributes:
+        names: Their names, in order.
         terms: Those that require or forbid, each with its place among the rules.
         shadow_terms: Those of them that are only tried out.
         wishes: Those that prefer with a weight; shadows are left out.
@@ -191,6 +205,7 @@ class Applied:
         all_orderings: `orderings` with the shadows.
     """
 
+    names: tuple[str, ...] = ()
     terms: tuple[tuple[int, RuleTerm], ...] = ()
     shadow_terms: tuple[tuple[int, RuleTerm], ...] = ()
     wishes: tuple[Wish, ...] = ()
@@ -198,13 +213,24 @@ class Applied:
     all_wishes: tuple[Wish, ...] = ()
     all_orderings: tuple[Ordering, ...] = ()
 
+    @property
+    def has_shadows(self) -> bool:
+        """Whether any rule in force is only tried out."""
+        return bool(
+            self.shadow_terms
+            or len(self.wishes) < len(self.all_wishes)
+            or len(self.orderings) < len(self.all_orderings)
+        )
 
-def apply(book: Rulebook, request: Request, setting: Setting, catalog: Catalog) -> Applied:
+
+def apply(book: Rulebook, request: RequestFacts, setting: Setting, catalog: Catalog) -> Applied:
     """The rules of a book that are in force for a request, over a catalog."""
     terms: list[tuple[int, RuleTerm]] = []
     wishes: list[Wish] = []
     orderings: list[Ordering] = []
+    names: list[str] = []
     for place, entry in book.in_force(request):
+        names.append(entry.rule.name)
         if entry.rule.order is not None:
             values = _values(entry.rule.order.field, setting.call, catalog)
             if values is not None:
@@ -215,6 +241,7 @@ def apply(book: Rulebook, request: Request, setting: Setting, catalog: Catalog) 
             lifts = [lift for lift in entry.lifts if lift.is_in_force(request)]
             terms.append((place, RuleTerm.of(entry, entry.condition, lifts, setting)))
     return Applied(
+        tuple(names),
         tuple(each for each in terms if not each[1].rule.shadow),
         tuple(each for each in terms if each[1].rule.shadow),
         tuple(wish for wish in wishes if not wish.rule.shadow),
