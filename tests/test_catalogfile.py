@@ -72,7 +72,10 @@ def test_documents_without_providers(tmp_path: Path, text: str, issues: list[tup
         ("a.yaml", "a: \x01", "not YAML: "),
         ("a.yaml", "a: 2026-13-45", "a value that can't be read: "),
         ("a.yaml", "a: " + "9" * 5000, "a value that can't be read: "),
-        ("a.yaml", "&a [*a]", "an alias stands inside the value it names"),
+        ("a.yaml", "&a [*a]", "line 1, column 1: an alias stands inside the value it names"),
+        ("a.yaml", "a: &a {b: {c: *a}}", "line 1, column 4: an alias stands inside the value it names"),
+        ("a.yaml", "a: &a {x: 1}\nb:\n  <<: *a\n", "line 3, column 3: `<<` merges nothing in YAML 1.2"),
+        ("a.yaml", "<<: {x: 1}\n", "line 1, column 1: `<<` merges nothing in YAML 1.2"),
         ("a.yaml", "[" * 5000, "nested too deeply"),
         ("a.json", "", "line 1: empty; a JSON value is expected"),
         ("a.JSON", "{'a': 1}", "line 1, column 2: not JSON: "),
@@ -113,9 +116,19 @@ def test_aliases_that_stand_for_billions_of_values_are_refused() -> None:
         read_yaml("\n".join(lines))
 
 
+def test_merged_keys_are_refused_before_any_of_them_is_written_out() -> None:
+    lines = ["a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 100)}]}}" for n in range(1, 5)]
+    with pytest.raises(YamlTextError, match="`<<` merges nothing"):
+        read_yaml("\n".join(lines))
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        ("'<<': 1", {"<<": 1}),
+        ("a: <<x", {"a": "<<x"}),
+        ("? [1, 2]\n: 3", {(1, 2): 3}),
         ("no", "no"),
         ("off", "off"),
         ("0o17", 15),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -422,10 +423,168 @@ def test_progress_is_off_unless_stderr_is_a_terminal_and_can_be_asked_for(tmp_pa
 # colour, schemas, version, help, faults
 
 
-@pytest.mark.parametrize("environment", [{"NO_COLOR": "1", "FORCE_COLOR": ""}, {}])
+@pytest.mark.parametrize(
+    "environment",
+    [{}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"FORCE_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}],
+)
 def test_no_colour_off_a_terminal(environment: dict[str, str]) -> None:
     ran = process("explain", "-r", situation("four-way-clash"), stdin=b"", **environment)
+    assert ran.stdout
     assert b"\x1b" not in ran.stdout
+    assert b"\x1b" not in process("explain", "-r", "nowhere.json", stdin=b"", **environment).stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal to hand")
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({"NO_COLOR": ""}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        ({"NO_COLOR": "", "TERM": "dumb"}, False),
+    ],
+)
+def test_colour_on_a_terminal_unless_refused(environment: dict[str, str], coloured: bool) -> None:
+    near, far = os.openpty()
+    command = [sys.executable, "-m", "whyroute", "explain", "-r", str(situation("outranked"))]
+    subprocess.run(command, stdout=far, env={**os.environ, "TERM": "xterm", **environment}, check=True)
+    shown = os.read(near, 100_000)
+    os.close(near)
+    os.close(far)
+    assert (b"\x1b[" in shown) == coloured
+    plain = process("explain", "-r", situation("outranked")).stdout
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", shown).replace(b"\r\n", b"\n") == plain
+
+
+# what can't be written or read
+
+
+def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of shell in which `whyroute` is the command line."""
+    prelude = 'set -o pipefail; whyroute() { "$PYTHON" -m whyroute "$@"; }; '
+    return subprocess.run(
+        ["bash", "-c", prelude + line],
+        capture_output=True,
+        env={**os.environ, "PYTHON": sys.executable, "R": str(situation("four-way-clash")), **environment},
+        check=False,
+    )
+
+
+unix = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+
+
+@unix
+@pytest.mark.parametrize(
+    "command",
+    ["explain -r $R", "explain -r $R -f json", "route -r $R", "schema request", "batch $R", "--version", "--help"],
+)
+def test_an_answer_that_cannot_be_written_exits_2_and_says_so(command: str) -> None:
+    ran = shell(f"whyroute {command} >/dev/full")
+    assert ran.stderr == b"error: standard output can't be written: no space left on device\n"
+    assert ran.returncode == 2
+
+
+@unix
+def test_a_stream_that_is_closed_is_no_fault_of_ours() -> None:
+    for command in ("explain -r $R", "batch $R", "schema request"):
+        closed = shell(f"whyroute {command} >&-")
+        assert (closed.returncode, closed.stderr) == (2, b"error: standard output is closed\n")
+    for command in ("explain -r -", "batch"):
+        closed = shell(f"whyroute {command} <&-")
+        assert (closed.returncode, closed.stdout) == (2, b"")
+        assert closed.stderr == b"error: standard input is closed\n"
+    assert shell("whyroute explain -r nowhere.json 2>&-").returncode == 2
+    assert shell("whyroute explain -r nowhere.json 2>/dev/full").returncode == 2
+    assert shell("whyroute explain -r $R 2>&-").returncode == 0
+
+
+@unix
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("route -r $R --format json", 1),
+        ("route -r $R", 1),
+        ("explain -r $R --exit-code", 1),
+        ("explain -r $R --format html", 0),
+        ("route -r $BROKEN --format json", 2),
+        ("batch $BROKEN", 1),
+        ("schema answer", 0),
+        ("--help", 0),
+        ("--version", 0),
+    ],
+)
+def test_a_closed_pipe_does_not_change_the_answer(command: str, status: int, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", encoding="utf-8")
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [{"$R": str(situation("four-way-clash")), "$BROKEN": str(broken)}.get(w, w) for w in command.split()]
+    ran = subprocess.run([sys.executable, "-m", "whyroute", *words], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (status, b"")
+
+
+def test_an_exit_of_the_library_keeps_its_status(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whyroute.wire.read_request", lambda document: sys.exit(7))
+    assert run("route", "-r", situation("outranked")).status == 7
+
+
+def test_a_batch_may_write_to_the_file_it_reads(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "requests.jsonl"
+    lines = [json.dumps({"capability": {"needs": []}, "providers": [], "id": n}) + "\n" for n in range(3)]
+    path.write_text("".join(lines), encoding="utf-8")
+    path.chmod(0o640)
+    (tmp_path / "link").symlink_to(path)
+    assert run("batch", path, "-o", tmp_path / "link").status == 0
+    assert [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()] == [0, 1, 2]
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link", "requests.jsonl"]
+
+
+def test_output_takes_the_place_of_a_file_only_when_it_is_whole(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out"
+    target.write_text("old", encoding="utf-8")
+    empty = tmp_path / "empty"
+    empty.touch()
+    assert run("batch", empty, "-o", target).status == 2
+    assert target.read_text(encoding="utf-8") == "old"
+
+    def interrupted(line: bytes, number: int, *, engine: str) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("whyroute.cli.batch.answer_json", interrupted)
+    assert run("batch", situation("outranked"), "-o", target).status == 130
+    assert target.read_text(encoding="utf-8") == "old"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["empty", "out"]
+
+
+def test_output_goes_to_devices_and_new_files_as_usual(run: Any, tmp_path: Path) -> None:
+    assert run("schema", "answer", "-o", os.devnull).status == 0
+    assert not Path(os.devnull).is_file()
+    mask = os.umask(0o027)
+    try:
+        assert run("schema", "answer", "-o", tmp_path / "new").status == 0
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+    ran = run("schema", "answer", "-o", tmp_path)
+    assert ran.status == 2
+    assert "can't be written: is a directory" in ran.err
+
+
+@pytest.mark.parametrize("command", ["route", "explain"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"capability": 1}'])
+def test_an_unusable_request_is_an_error_object_where_json_is_asked_for(
+    run: Any, tmp_path: Path, command: str, text: str
+) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(text, encoding="utf-8")
+    ran = run(command, "-r", path, "--format", "json")
+    assert (ran.status, ran.err) == (2, "")
+    assert ran.json["error"]["code"].startswith("invalid-")
+    assert ran.json["error"]["issues"]
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "tr_TR.UTF-8", "en_US.ISO-8859-1"])

@@ -3,8 +3,10 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -47,13 +49,38 @@ def test_the_requests_are_worth_asking() -> None:
     assert any(len(found["decision"]["alternates"]) > 5 for found in answers if "decision" in found)
 
 
-@pytest.mark.parametrize(
-    ("seed", "name"),
-    [("1", "C"), ("random", "C.UTF-8"), ("random", "tr_TR.UTF-8"), ("2", "de_DE.UTF-8"), ("0", "POSIX")],
-)
-def test_hash_seed_and_locale_change_no_byte(seed: str, name: str) -> None:
+@pytest.fixture(scope="session")
+def locales(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of locales that sort, fold and print unlike C, since a machine may have none installed."""
+    found = tmp_path_factory.mktemp("locales")
+    localedef = shutil.which("localedef")
+    if localedef is None:
+        pytest.skip("there is no localedef to make locales with")
+    for name in OTHER_LOCALES:
+        language = name.partition(".")[0]
+        made = subprocess.run(
+            [localedef, "-i", language, "-f", "UTF-8", str(found / name)], capture_output=True, timeout=60, check=False
+        )
+        if not (found / name / "LC_COLLATE").exists():
+            pytest.skip(f"localedef can't make {name} here: {made.stderr.decode('utf-8', 'replace').strip()}")
+    return found
+
+
+OTHER_LOCALES = ("tr_TR.UTF-8", "de_DE.UTF-8")
+
+
+@pytest.mark.parametrize(("seed", "name"), [("1", "C"), ("random", "C.UTF-8"), ("0", "POSIX")])
+def test_the_hash_seed_changes_no_byte(seed: str, name: str) -> None:
     found = python(str(SCRIPT), name, "given", PYTHONHASHSEED=seed, LC_ALL=name, LANG=name, TZ="Asia/Kathmandu")
     assert found == reference()
+
+
+@pytest.mark.parametrize("name", OTHER_LOCALES)
+def test_the_locale_changes_no_byte(name: str, locales: Path) -> None:
+    environment = {"LOCPATH": str(locales), "LC_ALL": name, "LANG": name}
+    asked = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(0.5), locale.strcoll('a', 'Z') < 0)"
+    assert python("-c", asked, **environment).split() == [b"0,5", b"True"], "this locale is no other than C"
+    assert python(str(SCRIPT), name, "given", PYTHONHASHSEED="2", **environment) == reference()
 
 
 @pytest.mark.parametrize("order", ["reversed", "shuffled"])
@@ -133,3 +160,8 @@ def test_the_stub_takes_each_name_from_where_it_is() -> None:
                 assert getattr(module, alias.name) is getattr(whyroute, alias.name), alias.name
                 found.add(alias.name)
     assert found == set(whyroute.__all__)
+
+
+def test_the_version_is_written_the_same_twice() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == whyroute.__version__

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -135,6 +136,41 @@ def test_a_failed_answer_keeps_its_explanation_when_it_is_sent_away() -> None:
         ]
 
 
+class Live:
+    """A provider that holds what can't be sent away."""
+
+    def __init__(self, metadata: Any) -> None:
+        self.metadata = metadata
+        self.lock = threading.Lock()
+
+    async def invoke(self, call: Any, /) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("read_first", [False, True])
+def test_a_failed_answer_of_live_providers_can_be_sent_away(read_first: bool) -> None:
+    cost = {"promptUsdPer1kTokens": 0.25, "completionUsdPer1kTokens": 1}
+    models = [{"name": name, "contextWindow": 8000, "features": [], "cost": cost} for name in "mn"]
+    live = [Live({"id": name, "region": "r", "models": models}) for name in "qp"]
+    arguments: Json = {"policy": {"tenantId": "t", "regionAllow": ["s"]}, "preferred_model": "n"}
+    with pytest.raises(wr.CapabilityUnsatisfiableError) as caught:
+        wr.route({"needs": [{"feature": "vision"}]}, live, **arguments)
+    error = caught.value
+    expected = wr.explain({"needs": [{"feature": "vision"}]}, live, **arguments).to_dict()
+    if read_first:
+        assert error.explanation.to_dict() == expected
+        assert len(list(error.explanation.rejections(error.explanation.constraints[1]))) == 1
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert again.to_dict() == error.to_dict()
+        assert again.explanation.to_dict() == expected
+        for constraint in again.explanation.constraints:
+            assert constraint.catalog is again.explanation.catalog
+    sent = pickle.loads(pickle.dumps(error)).explanation
+    assert [type(provider) for provider in sent.catalog] == [wr.DeclaredProvider] * 2
+    assert type(error.explanation.near_misses[0].candidate.provider) is Live
+    assert type(copy.copy(error).explanation.near_misses[0].candidate.provider) is Live
+
+
 def test_a_decision_survives_copies_and_pickles() -> None:
     cost = {"promptUsdPer1kTokens": 0.25, "completionUsdPer1kTokens": 1}
     models = [{"name": name, "contextWindow": 8000, "features": [], "cost": cost} for name in "xyz"]
@@ -217,3 +253,30 @@ def test_reasons_are_data() -> None:
     assert allow.to_dict()["allow"] == []
     with pytest.raises(AttributeError):
         allow.code = "other"  # type: ignore[misc]  # it is frozen
+
+
+def failed(needs: list[Json], *providers: str, **more: Any) -> str:
+    cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    model = {"name": "m", "contextWindow": 8000, "features": ["vision"], "cost": cost}
+    with pytest.raises(wr.CapabilityUnsatisfiableError) as caught:
+        wr.route({"needs": needs}, [{"id": name, "region": name, "models": [model]} for name in providers], **more)
+    assert broken_rules(str(caught.value)) == []
+    return str(caught.value)
+
+
+def test_a_failed_answer_says_what_stands_in_the_way() -> None:
+    nothing = "no registered provider satisfies the capability: "
+    assert failed([]) == f"{nothing}there are no candidates"
+    assert failed([{"region": "x"}], "a", "b") == f"{nothing}`region=x` does not admit any of 2 candidates"
+    assert failed([{"region": "x"}], "a") == f"{nothing}`region=x` does not admit the one candidate"
+    many = [{"region": name} for name in "vwxyz"]
+    assert failed(many, "a", "b") == (
+        f"{nothing}`region=v`, `region=w`, `region=x` and 2 more each do not admit any of 2 candidates"
+    )
+    together = [{"region": "a"}, {"region": "b"}]
+    assert failed(together, "a", "b") == f"{nothing}the 3 constraints together do not admit any of 2 candidates"
+
+
+def test_what_a_provider_says_of_its_failure_stands_on_one_line() -> None:
+    failures = [{"providerId": "z", "message": "no\x1b[31m\nkey"}]
+    assert failed([], setup_failures=failures).endswith("; provider `z` could not be set up: no\\x1b[31m\\nkey")

@@ -385,3 +385,14 @@ def test_wire_answers_with_explanations_meet_their_schema(request: dict[str, Any
     ANSWER_SCHEMA.validate(found)
     again = wr.answer({**found["request"], "include": ["matched", "explanation", "request"]})
     assert again == found
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("cores", "nonsense"), ("relaxations", [{}]), ("contrast", {"known": True}), ("surprise", 1), ("ranking", [{}])],
+)
+def test_the_answer_schema_is_no_rubber_stamp(key: str, value: Any) -> None:
+    found = wr.answer({**FAILING[0]["input"], "include": ["explanation"]})
+    ANSWER_SCHEMA.validate(found)
+    found["explanation"][key] = value
+    assert not ANSWER_SCHEMA.is_valid(found)

@@ -244,3 +244,14 @@ def test_the_descriptions_say_what_the_misnamed_caps_compare() -> None:
     assert "1,000 prompt tokens" in str(fields["max_cost_per_call_usd"].description)
     assert "context window" in str(fields["max_tokens_per_call"].description)
     assert all(field.description for field in fields.values())
+
+
+def test_parts_in_wire_form_are_read() -> None:
+    own = {"tenantId": "t", "regionAllow": ["eu"]}
+    assert combine({"tenantId": "base", "regionAllow": ["us", "eu"]}, own) == read_policy(own)
+    assert combine(own) == read_policy(own)
+    cases: list[tuple[Any, str]] = [({"tenantId": 5}, "/1/tenantId"), ("t", "/1")]
+    for broken, path in cases:
+        with pytest.raises(InvalidPolicyError) as caught:
+            combine(own, broken)
+        assert [issue.path for issue in caught.value.issues] == [path]

@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -53,12 +54,12 @@ CONTRACT_ORDER = [
 ]
 
 
-def model(name: str = "m", **more: Any) -> Json:
+def model(name: Any = "m", **more: Any) -> Json:
     cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
     return {"name": name, "contextWindow": 1000, "features": [], "cost": cost, **more}
 
 
-def metadata(provider_id: str = "p", *models: Json, **more: Any) -> Json:
+def metadata(provider_id: Any = "p", *models: Json, **more: Any) -> Json:
     return {"id": provider_id, "region": "r", "models": list(models) or [model()], **more}
 
 
@@ -229,6 +230,53 @@ def test_a_key_of_an_adapters_own_holds_only_what_json_holds(number: float) -> N
 def test_numbers_of_other_types_are_refused(number: Any) -> None:
     refused(provider("p", model(contextWindow=number)))
     refused(provider("p", model(cost={"promptUsdPer1kTokens": number, "completionUsdPer1kTokens": 0})))
+
+
+ELSEWHERE = {"description": "half \ud800", "note": object()}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "path"),
+    [
+        (metadata(""), "empty-id", "/id"),
+        (metadata(b"p"), "empty-id", "/id"),
+        (metadata(region=object()), "empty-region", "/region"),
+        (metadata(models={"m"}), "empty-models", "/models"),
+        (metadata(models=[object()]), "empty-model-name", "/models/0"),
+        (metadata("p", model(b"m")), "empty-model-name", "/models/0/name"),
+        (metadata("p", model(contextWindow=Decimal(5))), "invalid-context-window", "/models/0/contextWindow"),
+        (
+            metadata("p", model(cost={"promptUsdPer1kTokens": Decimal("0.1"), "completionUsdPer1kTokens": 0})),
+            "invalid-cost",
+            "/models/0/cost/promptUsdPer1kTokens",
+        ),
+        (metadata("p", model(sampling=object())), "invalid-sampling", "/models/0/sampling"),
+        (metadata("p", model(thinking={"mode": b"", "lowest": "x"})), "invalid-thinking", "/models/0/thinking"),
+        (metadata(defaultModel=b"m"), "unknown-default-model", "/defaultModel"),
+        (metadata(labels={"a": date(2026, 1, 2)}), "invalid-labels", "/labels/a"),
+        (metadata(labels={5: "a"}), "invalid-labels", "/labels"),
+    ],
+    ids=_short,
+)
+def test_a_value_that_is_no_json_breaks_the_rule_of_its_own_field(given: Json, reason: str, path: str) -> None:
+    error = refused(Live(given))
+    assert (error.reason, [issue.path for issue in error.issues]) == (reason, [path])
+    for other in (ELSEWHERE, {key: ELSEWHERE[key] for key in reversed(ELSEWHERE)}):
+        error = refused(Live({**other, **given}))
+        assert error.reason == reason
+        assert {issue.path for issue in error.issues} == {path, "/description", "/note"}, "each is told once"
+
+
+def test_a_price_of_another_type_is_told_how_to_pass_it() -> None:
+    cost = {"promptUsdPer1kTokens": Decimal("0.1"), "completionUsdPer1kTokens": 0}
+    message = refused(provider("p", model(cost=cost))).issues[0].message
+    assert message.startswith("a Python `Decimal` has no JSON form; pass a float or an int; `promptUsdPer1kTokens` is ")
+
+
+def test_labels_that_are_too_many_do_not_hide_what_is_in_them() -> None:
+    many: Json = {f"k{at}": "x" for at in range(33)}
+    error = refused(provider(labels={**many, "odd": "\ud800"}))
+    assert [issue.path for issue in error.issues] == ["/labels", "/labels/odd"]
 
 
 @pytest.mark.parametrize(
@@ -489,3 +537,54 @@ def test_providers_are_found_by_the_exact_id() -> None:
         registry.register("t", provider(name))
     assert [ask(name).metadata["id"] for name in names] == names
     assert ask("b") is None
+
+
+SNAKE_CASE = [
+    (("capability_kind",), "capabilityKind", "embedding"),
+    (("default_model",), "defaultModel", "m"),
+    (("models", 0, "p95_latency_ms"), "p95LatencyMs", 50),
+    (("models", 0, "context_window"), "contextWindow", 50),
+    (("models", 0, "max_output_tokens"), "maxOutputTokens", 50),
+    (("models", 0, "cost", "prompt_usd_per_1k_tokens"), "promptUsdPer1kTokens", 0.5),
+]
+
+
+@pytest.mark.parametrize(("place", "wire", "value"), SNAKE_CASE, ids=_short)
+@pytest.mark.parametrize("both", [False, True], ids=["alone", "beside the wire name"])
+def test_wire_form_knows_wire_names_only(place: tuple[Any, ...], wire: str, value: Any, both: bool) -> None:
+    given = metadata()
+    holder: Any = given
+    for token in place[:-1]:
+        holder = holder[token]
+    if both:
+        holder[wire] = value
+    else:
+        holder.pop(wire, None)
+    holder[place[-1]] = value
+    path = "".join(f"/{token}" for token in place)
+    meant = f"`{place[-1]}` is not a key here; did you mean `{wire}`?"
+    assert (path, meant) in refused(Live(given)).issues
+    with pytest.raises(InvalidProviderError) as caught:
+        route({"needs": []}, [given])
+    assert (f"/0{path}", meant) in caught.value.issues
+    error = answer({"capability": {"needs": []}, "providers": [given]})["error"]
+    assert {"path": f"/providers/0{path}", "message": meant} in error["issues"]
+    if both:
+        with pytest.raises(InvalidProviderError, match=f"`{place[-1]}` and `{wire}` are one field"):
+            ProviderMetadata.model_validate(given)
+    else:
+        assert ProviderMetadata.model_validate(given).id == "p"
+
+
+def test_an_error_of_a_list_of_providers_says_which_one() -> None:
+    cases: list[tuple[Any, str]] = [
+        (metadata(""), "/1/id"),
+        (Live(metadata("")), "/1/id"),
+        (None, "/1"),
+        (metadata("b", model(), model("")), "/1/models/1/name"),
+    ]
+    for broken, path in cases:
+        with pytest.raises(InvalidProviderError) as caught:
+            route({"needs": []}, [metadata("a"), broken])
+        assert [issue.path for issue in caught.value.issues] == [path]
+        assert path in str(caught.value)

@@ -346,6 +346,12 @@ def test_every_duplicate_is_told() -> None:
     assert paths(error) == ["/providers/2/id", "/providers/3/id", "/providers/4/id"]
 
 
+def test_what_breaks_a_rule_is_told_before_what_stands_twice_wherever_it_stands() -> None:
+    error = error_of(request(providers=[provider("a"), provider("a"), provider("b", region="")]))
+    assert (error["code"], error["reason"]) == ("invalid-provider", "empty-region")
+    assert paths(error) == ["/providers/2/region", "/providers/1/id"]
+
+
 @pytest.mark.parametrize(
     ("key", "meant"),
     [
@@ -452,6 +458,9 @@ def test_a_policy_that_is_broken(clause: str, value: Any) -> None:
     [
         ({"prompt": 0, "completion": 0}, []),
         ({"prompt": 5.0, "completion": 2**53}, []),
+        ({"prompt": 2**53 + 2, "completion": 10**300}, []),
+        ({"prompt": 2.5, "completion": -(2**53) - 2}, ["/tokens/prompt", "/tokens/completion"]),
+        ({"prompt": math.inf, "completion": 10**400}, ["/tokens/prompt", "/tokens/completion"]),
         ({}, ["/tokens/prompt", "/tokens/completion"]),
         ({"prompt": 1}, ["/tokens/completion"]),
         ({"prompt": 1.5, "completion": True}, ["/tokens/prompt", "/tokens/completion"]),

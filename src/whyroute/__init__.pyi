@@ -30,16 +30,21 @@ from .calls import (
     UsageCounters,
 )
 from .catalog import Candidate, Catalog
-from .constraints import NamedConstraint, Origin
+from .constraints import Constraints, NamedConstraint, Origin
 from .decisions import Decision
 from .declarations import (
     Budget,
     Capability,
+    ContextWindowBound,
     ContextWindowNeed,
+    CostBound,
     CostNeed,
     FeatureNeed,
+    LatencyBound,
     LatencyNeed,
     ModelsNeed,
+    NameLists,
+    Need,
     Preference,
     ProvidersNeed,
     RegionNeed,
@@ -53,6 +58,7 @@ from .errors import (
     DuplicateAdapterError,
     DuplicateProviderError,
     InvalidCapabilityError,
+    InvalidInputError,
     InvalidPolicyError,
     InvalidProviderError,
     InvalidRequestError,
@@ -76,13 +82,16 @@ from .providers import (
     ProviderMetadata,
     SetupFailure,
 )
+from .ranking import RankedCandidates
 from .registry import ProviderRegistry, Registry
 from .router import explain, match, route
+from .solver import ENGINES, EngineName
 from .wire import answer
 
 __all__ = [
     "BUILT_IN_KINDS",
     "DEFAULT_KIND",
+    "ENGINES",
     "FEATURES",
     "FEATURE_DESCRIPTIONS",
     "AdapterConfigCheckInput",
@@ -104,21 +113,27 @@ __all__ = [
     "Capability",
     "CapabilityUnsatisfiableError",
     "Catalog",
+    "Constraints",
+    "ContextWindowBound",
     "ContextWindowNeed",
     "Contrast",
+    "CostBound",
     "CostNeed",
     "Decision",
     "DeclaredProvider",
     "DuplicateAdapterError",
     "DuplicateProviderError",
     "Edit",
+    "EngineName",
     "Explanation",
     "FeatureNeed",
     "InvalidCapabilityError",
+    "InvalidInputError",
     "InvalidPolicyError",
     "InvalidProviderError",
     "InvalidRequestError",
     "Issue",
+    "LatencyBound",
     "LatencyNeed",
     "Limits",
     "MissingExtraError",
@@ -133,8 +148,10 @@ __all__ = [
     "ModelToolCall",
     "ModelToolDefinition",
     "ModelsNeed",
+    "NameLists",
     "NamedConstraint",
     "NearMiss",
+    "Need",
     "NotInvocableError",
     "Origin",
     "Preference",
@@ -146,6 +163,7 @@ __all__ = [
     "ProviderRegistry",
     "ProvidersNeed",
     "Ranked",
+    "RankedCandidates",
     "Reason",
     "ReasonGroup",
     "RegionNeed",

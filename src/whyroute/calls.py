@@ -5,12 +5,13 @@ In all of them None says that a value is absent; a 0, an empty text or an empty 
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from .fields import Amount, Count, Number, PositiveInteger, WireModel
+from .frozen import FrozenDict, FrozenList
 from .issues import Issue, child, kind_of, shown
 
 __all__ = [
@@ -32,44 +33,6 @@ T = TypeVar("T")
 
 MAX_JSON_DEPTH = 100
 """How deep the objects of a call may nest; pydantic itself gives up writing them not far beyond."""
-
-
-def _read_only(*mutators: str) -> Callable[[type[T]], type[T]]:
-    def refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("the values of a model call are read-only; change a copy, such as the one `to_dict` makes")
-
-    def decorate(cls: type[T]) -> type[T]:
-        for name in mutators:
-            setattr(cls, name, refuse)
-        return cls
-
-    return decorate
-
-
-# One message goes to many adapters, and vendors' clients want true dicts and lists: hence these, not a mapping proxy.
-@_read_only("__setitem__", "__delitem__", "__ior__", "clear", "pop", "popitem", "setdefault", "update")
-class _FrozenDict(dict[str, Any]):
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none because it changes; this one doesn't
-        return hash(frozenset(self.items()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _FrozenDict, (dict(self),)
-
-
-@_read_only(
-    *("__setitem__", "__delitem__", "__iadd__", "__imul__"),
-    *("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"),
-)
-class _FrozenList(list[Any]):
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]  # as above
-        return hash(tuple(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _FrozenList, (list(self),)
 
 
 def _json_object(value: Any) -> Any:
@@ -106,9 +69,9 @@ def _frozen(value: Any, path: str, depth: int, problems: list[Issue]) -> Any:
                     found[text] = _frozen(item, child(path, text), depth - 1, problems)
                 else:
                     problems.append(Issue(path, f"key {shown(key)} is not a string"))
-            return _FrozenDict(found)
+            return FrozenDict(found)
         case list() | tuple():
-            return _FrozenList([_frozen(item, child(path, i), depth - 1, problems) for i, item in enumerate(value)])
+            return FrozenList([_frozen(item, child(path, i), depth - 1, problems) for i, item in enumerate(value)])
     problems.append(Issue(path, f"a Python {shown(type(value).__name__)} has no JSON form"))
     return None
 
@@ -210,7 +173,7 @@ class StructuredOutputRequest(_Shape):
 
     name: str
     # BaseModel has a `schema` of its own, which a field of that name would hide.
-    json_schema: JsonObject = Field(alias="schema", description="the JSON Schema; `schema` on the wire")
+    json_schema: JsonObject = Field(description="the JSON Schema; `schema` on the wire")
 
 
 class ModelCallInput(_Shape):

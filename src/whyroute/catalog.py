@@ -4,6 +4,7 @@ from __future__ import annotations  # array is not subscriptable before Python 3
 
 import threading
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,14 @@ from .errors import DuplicateProviderError
 from .features import UNSPECIFIED_REGION
 from .globs import glob
 from .numbers import Number, exact, scaled
-from .providers import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata, source_of
+from .providers import (
+    DeclaredProvider,
+    ModelInfo,
+    ModelProvider,
+    ProviderMetadata,
+    read_metadata,
+    source_of,
+)
 
 __all__ = ["Candidate", "Catalog", "Member"]
 
@@ -30,7 +38,7 @@ _FOUND_SETS = 256  # how many sets that took a pass over a column's values are k
 _CALLS = 8  # for how many calls the costs are kept
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
     """One model of one provider.
 
@@ -57,6 +65,13 @@ class Candidate:
     def to_dict(self) -> dict[str, str]:
         """The candidate as it goes over the wire."""
         return {"provider": self.metadata.id, "model": self.model.name}
+
+    def __hash__(self) -> int:
+        # A provider of a user's own need not have a hash, and equal candidates have equal keys.
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<Candidate {self.metadata.id!r} {self.model.name!r}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +261,7 @@ class Catalog(Sequence[ModelProvider]):
     __slots__ = ("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
-        self._fill([as_provider(provider) for provider in providers])
+        self._fill([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
 
     @classmethod
     def of_members(cls, members: Iterable[Member]) -> Catalog:
@@ -340,13 +355,19 @@ class Catalog(Sequence[ModelProvider]):
 
     def number_of(self, provider_id: str, model_name: str) -> int | None:
         """The number of the candidate, or None when the catalog has no such pair."""
-        start, width = self._range_of(provider_id)
-        _, slot = self._numbering()
-        for number in range(start, start + width):
-            meta = self._metadata[self._numbering()[0][number]]
-            if meta.models[slot[number]].name == model_name:
-                return number
-        return None
+        low, width = self._range_of(provider_id)
+        if not width:
+            return None
+        high = low + width
+        owner, slot = self._numbering()
+        meta = self._metadata[owner[low]]
+        first = meta.models[slot[low]].name
+        if first == model_name:
+            return low
+        if first == meta.default_model:
+            low += 1  # the others are in the order of their names
+        at = bisect_left(range(low, high), model_name, key=lambda number: meta.models[slot[number]].name) + low
+        return at if at < high and meta.models[slot[at]].name == model_name else None
 
     # The index: sets of candidates.
 
@@ -618,15 +639,20 @@ class Catalog(Sequence[ModelProvider]):
         return postings
 
 
-def as_provider(value: Any) -> Member:
-    """A provider and its metadata, from a provider, a ProviderMetadata or metadata in wire form."""
-    if isinstance(value, ProviderMetadata):
-        return DeclaredProvider(value), value
-    if isinstance(value, Mapping):
-        metadata = ProviderMetadata.model_validate(value)
+def as_provider(value: Any, path: str = "") -> Member:
+    """A provider and its metadata, from a provider, a ProviderMetadata or metadata in wire form.
+
+    Args:
+        value: The provider.
+        path: JSON pointer of its metadata, for the issues.
+
+    Raises:
+        InvalidProviderError: Metadata given in wire form breaks a rule.
+    """
+    if isinstance(value, ProviderMetadata | Mapping):
+        metadata = read_metadata(value, path)
         return DeclaredProvider(metadata), metadata
-    given = getattr(value, "metadata", None)
-    return value, given if isinstance(given, ProviderMetadata) else ProviderMetadata.model_validate(given)
+    return value, read_metadata(getattr(value, "metadata", None), path)
 
 
 def _tie_break_order(meta: ProviderMetadata) -> list[int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .errors import InvalidInputError, WhyrouteError
-from .issues import Issue, child, did_you_mean, kind_of, shown
+from .issues import Issue, child, did_you_mean, kind_of, printable, shown
 from .jsontext import JsonTextError, plain, read_json
 from .yamltext import YamlTextError, read_yaml
 
@@ -45,7 +45,7 @@ class UnreadableFileError(WhyrouteError):
 
 def _named(path: str) -> str:
     # Its end tells a file from others, so a path is never cut.
-    return f"`{''.join(c if c.isprintable() else repr(c)[1:-1] for c in path)}`"
+    return f"`{printable(path)}`"
 
 
 class InvalidCatalogError(InvalidInputError):

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from .issues import Issue, child, did_you_mean, quoted, shown
 from .numbers import as_double
 from .providers import LABEL_KEY
-from .wording import found, joined
+from .wording import found, in_backticks
 
 __all__ = [
     "FIELDS",
@@ -150,7 +150,7 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
 
 
 def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
-    names = joined(tuple(document), "and")
+    names = in_backticks(tuple(document), "and")
     message = f"{names} side by side under `forbid` or `not`, where each further line lets more through"
     return Issue(path, f"{message}; write `any` to mean one of them, `all` to mean all of them")
 
@@ -220,7 +220,7 @@ def _matcher(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Iss
     elif not isinstance(value, dict):
         yield from _scalar(value, path, field, kind)
     elif not value:
-        yield Issue(path, f"empty; a matcher has at least one of {joined(OPERATORS[kind], 'or')}")
+        yield Issue(path, f"empty; a matcher has at least one of {in_backticks(OPERATORS[kind], 'or')}")
     else:
         for op, wanted in value.items():
             at = child(path, op)
@@ -256,12 +256,12 @@ def _scalar(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Issu
         quotes = "; a name that reads like one stands in quotes" if isinstance(value, bool | int | float) else ""
         yield Issue(path, f"{found(value)}; {shown(field)} is compared with a string{quotes}")
     elif field == "source" and value not in SOURCES:
-        near = did_you_mean(value, SOURCES) or f"; a source is {joined(SOURCES, 'or')}"
+        near = did_you_mean(value, SOURCES) or f"; a source is {in_backticks(SOURCES, 'or')}"
         yield Issue(path, f"{shown(value)} is no source{near}")
 
 
 def _unknown_operator(op: str, field: str, kind: FieldType) -> str:
-    takes = f"; {shown(field)} takes {joined(OPERATORS[kind], 'or')}"
+    takes = f"; {shown(field)} takes {in_backticks(OPERATORS[kind], 'or')}"
     if op in _ALL_OPERATORS:
         what = {"set": "a set", "text": "text", "number": "a number"}[kind]
         return f"{shown(op)} is refused on {shown(field)}, which is {what}{takes}"

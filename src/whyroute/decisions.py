@@ -1,25 +1,26 @@
 """Decisions: the pick, the alternates, and why, computed when they are read."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from . import bits
 from .catalog import Candidate
+from .constraints import Constraints
 from .declarations import Capability
 from .errors import CapabilityUnsatisfiableError
 from .explanations import Explanation, reasons_of
-from .issues import shown
+from .issues import printable, quoted, shown
 from .numbers import Number, ecmascript, exact, wire_number
-from .providers import ModelInfo, ModelProvider, SetupFailure
+from .providers import ModelInfo, ModelProvider
 from .ranking import RankedCandidates, Ranking
 from .solving import Shadow, Solved
 
 __all__ = ["Decision", "outcome_of"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
+_LABELS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,20 +93,38 @@ def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
         ranking = solved.ranked(solved.survivors)
         return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
     return CapabilityUnsatisfiableError(
-        _failed(solved.setup_failures),
+        _failed(solved),
         tenant_id=None if solved.policy is None else solved.policy.tenant_id,
         reasons=lambda: reasons_of(solved.constraints, solved.catalog, solved.setup_failures),
         explanation=lambda: Explanation(solved),
     )
 
 
-def _failed(setup_failures: Sequence[SetupFailure]) -> str:
-    """The first provider that could not be set up says why, since it may be the only one there is."""
+def _failed(solved: Solved) -> str:
+    """That nothing qualifies, the constraints that admit nobody, and whoever could not be set up."""
+    constraints, setup_failures = solved.constraints, solved.setup_failures
+    sentence = f"{_NO_CANDIDATE}: {_stands_in_the_way(constraints)}"
     if not setup_failures:
-        return _NO_CANDIDATE
+        return sentence
+    # The first one says why: it may be the only provider there is.
     first, more = setup_failures[0], len(setup_failures) - 1
     also = "" if not more else f" (and {more} more could not be set up)"
-    return f"{_NO_CANDIDATE}; provider {shown(first.provider_id)} could not be set up: {first.message}{also}"
+    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+
+
+def _stands_in_the_way(constraints: Constraints) -> str:
+    size = constraints.catalog.size
+    if not size:
+        return "there are no candidates"
+    of_all = "the one candidate" if size == 1 else f"any of {size} candidates"
+    alone = [index for index, admitted in enumerate(constraints.admitted) if not admitted]
+    if not alone:
+        return f"the {len(constraints)} constraints together do not admit {of_all}"
+    labels = quoted([constraints[index].label for index in alone[:_LABELS_SHOWN]])
+    more = len(alone) - _LABELS_SHOWN
+    also = f" and {more} more" if more > 0 else ""
+    each = "does not" if len(alone) == 1 else "each do not"
+    return f"{labels}{also} {each} admit {of_all}"
 
 
 def _reason(decision: Decision) -> str:

@@ -99,7 +99,7 @@ class LatencyBound(WireModel):
 class LatencyNeed(WireModel):
     """The model's 95th percentile latency must be known and meet a bound."""
 
-    p95_latency_ms: LatencyBound = Field(alias="p95LatencyMs")
+    p95_latency_ms: LatencyBound
 
 
 class NameLists(WireModel):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from .frozen import FrozenDict, frozen, thawed
 from .issues import Issue, shown
 from .numbers import Number, ecmascript
 
@@ -177,19 +178,23 @@ class RejectionReason:
     Attributes:
         code: The contract's name of the reason, such as `missing-feature`.
         message: A sentence about this value; not part of the contract.
-        details: The contract's fields of that code, named as on the wire.
+        details: The contract's fields of that code, named as on the wire; a copy that refuses changes.
     """
 
     code: str
     message: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=FrozenDict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "details", frozen(self.details))
 
     def to_dict(self) -> dict[str, Any]:
         """The reason as it goes over the wire."""
         return {
             "code": self.code,
             "message": self.message,
-            **{key: list(value) if isinstance(value, tuple) else value for key, value in self.details.items()},
+            # A tuple is a list of names, which may be long.
+            **{key: list(value) if type(value) is tuple else thawed(value) for key, value in self.details.items()},
         }
 
 
@@ -223,6 +228,12 @@ class Reason:
     requirement: str
     satisfying_providers: Sequence[str]
     rejecting_providers: Sequence[Rejection]
+
+    def __post_init__(self) -> None:
+        for name in ("satisfying_providers", "rejecting_providers"):
+            given = getattr(self, name)
+            if isinstance(given, list):
+                object.__setattr__(self, name, tuple(given))
 
     def to_dict(self) -> dict[str, Any]:
         """The reason as it goes over the wire. Nothing in it is shared: every dictionary may be changed on its own."""

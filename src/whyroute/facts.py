@@ -33,7 +33,8 @@ def token_issues(value: Any, path: str) -> list[Issue]:
     ]
     for key in _TOKEN_KEYS:
         count = value.get(key)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        # Past 2**53 the double of an integer is a float.
+        if isinstance(count, bool) or not isinstance(count, int | float) or count < 0 or count % 1:
             found = "missing" if key not in value else shown(count)
             issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
     return issues

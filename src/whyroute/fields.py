@@ -10,16 +10,31 @@ from pydantic.alias_generators import to_camel
 from .numbers import Number as PlainNumber
 from .numbers import as_double
 
-__all__ = ["Amount", "Count", "Names", "Number", "OrAbsent", "PositiveInteger", "WireModel"]
+__all__ = ["Amount", "Count", "Names", "Number", "OrAbsent", "PositiveInteger", "WireModel", "wire_name"]
 
 T = TypeVar("T")
+
+
+_WIRE_NAMES = {
+    "prompt_usd_per_1k_tokens": "promptUsdPer1kTokens",
+    "completion_usd_per_1k_tokens": "completionUsdPer1kTokens",
+    "json_schema": "schema",
+}
+
+
+def wire_name(name: str) -> str:
+    """The wire name of a field: camelCase, but for a few.
+
+    Names come from here and not from `Field(alias=...)`, which type checkers take for the name of the argument.
+    """
+    return _WIRE_NAMES.get(name) or to_camel(name)
 
 
 class WireModel(BaseModel):
     """Frozen; camelCase on the wire, snake_case in Python; unknown keys are errors."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+        frozen=True, extra="forbid", alias_generator=wire_name, validate_by_name=True, validate_by_alias=True
     )
 
 

@@ -1,10 +1,11 @@
 """One problem of an input: where it is and what would be right."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any, NamedTuple
 
-__all__ = ["Issue", "child", "did_you_mean", "pointer", "quoted", "shown"]
+__all__ = ["Issue", "child", "did_you_mean", "kind_of", "pointer", "printable", "quoted", "shown"]
 
 _SHOWN_LIMIT = 60
 
@@ -21,7 +22,7 @@ class Issue(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        return f"{_printable(self.path)}: {self.message}" if self.path else self.message
+        return f"{printable(self.path)}: {self.message}" if self.path else self.message
 
 
 def child(parent: str, *tokens: str | int) -> str:
@@ -37,11 +38,11 @@ def pointer(tokens: Iterable[str | int]) -> str:
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
     text = value if isinstance(value, str) else _literal(value)
-    printable = _printable(text[:_SHOWN_LIMIT])
-    return f"`{printable}...`" if len(text) > _SHOWN_LIMIT else f"`{printable}`"
+    return f"`{printable(text[:_SHOWN_LIMIT])}{'...' if len(text) > _SHOWN_LIMIT else ''}`"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text on one line, with an escape for each character that a terminal would not show."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -85,11 +86,10 @@ def kind_of(value: object) -> str:
             return f"a {type(value).__name__}"
 
 
-def quoted(names: Iterable[Any], *, limit: int = 20) -> str:
+def quoted(names: Collection[Any], *, limit: int = 20) -> str:
     """Names in backticks, separated by commas; past `limit`, how many more there are."""
-    listed = [shown(name) for name in names]
-    more = len(listed) - limit
-    return ", ".join(listed[:limit]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - limit
+    return ", ".join(map(shown, islice(names, limit))) + (f" and {more} more" if more > 0 else "")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

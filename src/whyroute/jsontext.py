@@ -3,12 +3,14 @@
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Number as AnyNumber
 from typing import Any
 
 from .issues import Issue, child, kind_of, shown
 from .numbers import as_double
 
-__all__ = ["JsonTextError", "plain", "read_json"]
+__all__ = ["JsonTextError", "Unreadable", "plain", "read_json"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest; no format of whyroute goes past a quarter of it."""
@@ -79,23 +81,35 @@ def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH) -> tuple[Any, list[Issue]]:
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Where `plain` met a value that no JSON text could hold.
+
+    Attributes:
+        why: What is wrong with the value.
+    """
+
+    why: str
+
+
+def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH, marked: bool = False) -> tuple[Any, list[Issue]]:
     """A JSON-like value with its numbers read as doubles, and what in it no JSON text could hold.
 
     Args:
         value: Dictionaries, lists, tuples, strings, numbers, booleans and None.
         path: JSON pointer of the value, for the issues.
         max_depth: How deep it may nest.
+        marked: Put an Unreadable where a value of a foreign type stands, or one that nests too deeply; else None.
 
     Returns:
         A copy made of dict, list and scalars, and the issues: numbers that are not finite doubles, text that is not
         valid Unicode, keys that are not strings, foreign types, nesting that is too deep.
     """
     issues: list[Issue] = []
-    return _plain(value, path, max_depth, issues, set()), issues
+    return _plain(value, path, max_depth, issues, set(), marked), issues
 
 
-def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int]) -> Any:
+def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int], marked: bool) -> Any:
     """`holders` are the identities of the objects and lists that the value stands in."""
     kind = type(value)
     if kind is str:
@@ -111,17 +125,22 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[
         return number
     if isinstance(value, Mapping | list | tuple):
         if depth <= 0 or id(value) in holders:
-            issues.append(Issue(path, "nested too deeply" if depth <= 0 else f"{kind_of(value)} that holds itself"))
-            return None
+            why = "nested too deeply" if depth <= 0 else f"{kind_of(value)} that holds itself"
+            return _left_out(why, path, issues, marked)
         holders.add(id(value))
-        found = _plain_items(value, path, depth, issues, holders)
+        found = _plain_items(value, path, depth, issues, holders, marked)
         holders.remove(id(value))
         return found
     if isinstance(value, str):
         # The text itself: an enumeration's own `str` may give the member's name.
-        return _plain(str.__str__(value), path, depth, issues, holders)
-    issues.append(Issue(path, f"a Python {shown(kind.__name__)} has no JSON form"))
-    return None
+        return _plain(str.__str__(value), path, depth, issues, holders, marked)
+    hint = "; pass a float or an int" if isinstance(value, AnyNumber) else ""
+    return _left_out(f"a Python {shown(kind.__name__)} has no JSON form{hint}", path, issues, marked)
+
+
+def _left_out(why: str, path: str, issues: list[Issue], marked: bool) -> Unreadable | None:
+    issues.append(Issue(path, why))
+    return Unreadable(why) if marked else None
 
 
 def _plain_items(
@@ -130,9 +149,10 @@ def _plain_items(
     depth: int,
     issues: list[Issue],
     holders: set[int],
+    marked: bool,
 ) -> dict[str, Any] | list[Any]:
     if not isinstance(value, Mapping):
-        return [_plain(item, f"{path}/{index}", depth - 1, issues, holders) for index, item in enumerate(value)]
+        return [_plain(item, f"{path}/{index}", depth - 1, issues, holders, marked) for index, item in enumerate(value)]
     found: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
@@ -140,7 +160,7 @@ def _plain_items(
         elif not key.isascii() and not _is_unicode(key):
             issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
         else:
-            found[key] = _plain(item, child(path, key), depth - 1, issues, holders)
+            found[key] = _plain(item, child(path, key), depth - 1, issues, holders, marked)
     return found
 
 

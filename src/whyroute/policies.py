@@ -8,6 +8,7 @@ from pydantic import Field
 from .declarations import NameLists
 from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
+from .issues import child
 from .modelissues import read_model
 from .regions import NO_REGIONS, Regions, read_regions
 
@@ -62,7 +63,9 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Sequence[str]] | None = None) -> TenantPolicy:
+def combine(
+    *parts: TenantPolicy | Mapping[str, Any], regions: Regions | Mapping[str, Sequence[str]] | None = None
+) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -70,15 +73,17 @@ def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Sequence[st
     each once. A clause that no part sets stays unset.
 
     Args:
-        policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
+        parts: Policies, as models or in wire form, a tenant's own last: the combination carries its tenant id.
         regions: Groups of regions. Where several parts set `region_allow`, groups are taken for their members first.
 
     Raises:
+        InvalidPolicyError: A part is broken; the issues say which one, from 0.
         InvalidRequestError: The groups are broken, or hold each other.
         ValueError: There are no parts; no policy at all would allow everything.
     """
-    if not policies:
+    if not parts:
         raise ValueError("nothing to combine; at least one policy is expected")
+    policies = [read_policy(part, child("", index)) for index, part in enumerate(parts)]
     if len(policies) == 1:
         return policies[0]
     groups = NO_REGIONS if regions is None else read_regions(regions)

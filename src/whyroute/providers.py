@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -15,11 +16,13 @@ from pydantic import (
 )
 
 from .calls import ModelCallInput, ModelCallResult
-from .errors import InvalidProviderError, NotInvocableError
+from .errors import InvalidProviderError, InvalidRequestError, NotInvocableError
 from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
+from .frozen import FrozenDict
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
-from .jsontext import plain
+from .jsontext import Unreadable, plain
+from .modelissues import read_model
 
 __all__ = [
     "DeclaredProvider",
@@ -30,7 +33,10 @@ __all__ = [
     "ProviderMetadata",
     "SetupFailure",
     "check_provider",
+    "invalid_provider",
     "metadata_problems",
+    "read_metadata",
+    "read_setup_failures",
     "source_of",
 ]
 
@@ -47,10 +53,8 @@ class _Open(WireModel):
 class ModelCost(_Open):
     """What a model charges, in USD per 1,000 tokens."""
 
-    prompt_usd_per_1k_tokens: Amount = Field(alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens")
-    completion_usd_per_1k_tokens: Amount = Field(
-        alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
-    )
+    prompt_usd_per_1k_tokens: Amount = Field(description="USD per 1,000 prompt tokens")
+    completion_usd_per_1k_tokens: Amount = Field(description="USD per 1,000 completion tokens")
 
 
 class ModelThinking(_Open):
@@ -72,7 +76,7 @@ class ModelInfo(_Open):
     features: tuple[str, ...] = Field(description="the features it has")
     cost: ModelCost
     p95_latency_ms: Amount | None = Field(
-        default=None, alias="p95LatencyMs", description="95th percentile latency in milliseconds; absent: unknown"
+        default=None, description="95th percentile latency in milliseconds; absent: unknown"
     )
     max_output_tokens: PositiveInteger | None = Field(
         default=None, description="default cap on a call's output tokens; a positive integer"
@@ -84,6 +88,8 @@ class ModelInfo(_Open):
 
 class ProviderMetadata(_Open):
     """What a provider reports about itself, so that it can be routed to without being called.
+
+    Here, in Python, a field goes by its snake_case or its wire name; what is read as wire form knows wire names only.
 
     Raises:
         InvalidProviderError: A rule of the contract is broken; `reason` is the first one, `issues` are all.
@@ -102,7 +108,13 @@ class ProviderMetadata(_Open):
     description: str | None = None
     capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
-    labels: Mapping[str, str] = Field(default_factory=dict, description="bookkeeping of whoever manages the provider")
+    labels: Annotated[Mapping[str, str], AfterValidator(FrozenDict)] = Field(
+        default_factory=FrozenDict, description="bookkeeping of whoever manages the provider"
+    )
+
+    def __hash__(self) -> int:
+        # Not over all models and their features: equal metadata has equal ids.
+        return hash((type(self), self.id))
 
     @model_validator(mode="wrap")
     @classmethod
@@ -111,14 +123,9 @@ class ProviderMetadata(_Open):
             return value
         if info.context is _CHECKED:
             return handler(value)
-        problems, cleaned = metadata_problems(value)
+        problems, cleaned = _problems_of(value, "", by_name=True)
         if problems:
-            provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
-            raise InvalidProviderError(
-                problems[0][0],
-                [issue for _, issue in problems],
-                provider_id if isinstance(provider_id, str) and provider_id else None,
-            )
+            raise invalid_provider(problems, cleaned)
         return handler(cleaned)
 
     @classmethod
@@ -155,12 +162,23 @@ class ModelProvider(Protocol):
 
 
 class DeclaredProvider:
-    """A provider known by its metadata alone: it can be routed to, not called."""
+    """A provider known by its metadata alone: it can be routed to, not called. Equal to others with equal metadata."""
 
-    __slots__ = ("metadata",)
+    __slots__ = ("_metadata",)
 
     def __init__(self, metadata: ProviderMetadata) -> None:
-        self.metadata = metadata
+        self._metadata = metadata
+
+    @property
+    def metadata(self) -> ProviderMetadata:
+        """What is known of it."""
+        return self._metadata
+
+    def __eq__(self, other: object) -> bool:
+        return self._metadata == other._metadata if isinstance(other, DeclaredProvider) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._metadata)
 
     async def invoke(self, call: ModelCallInput, /) -> ModelCallResult:
         """Always raises NotInvocableError."""
@@ -197,74 +215,157 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
     if not callable(getattr(provider, "invoke", None)):
         problems.append(("invalid-invoke", Issue("/invoke", "a provider has an async `invoke` to call its models")))
     if problems:
-        provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
-        known = provider_id if isinstance(provider_id, str) and provider_id else None
-        raise InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
+        raise invalid_provider(problems, cleaned)
     return metadata if isinstance(metadata, ProviderMetadata) else ProviderMetadata.of_checked(cleaned)
 
 
-def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
-    """Every rule of the contract that metadata breaks, in the contract's order.
+def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
+    """Read metadata from its wire form.
 
     Args:
-        value: Metadata as on the wire, or with Python's snake_case names.
+        document: A JSON-like object with camelCase keys, or a ProviderMetadata, which is returned as it is.
+        path: JSON pointer of the document, for the issues.
+
+    Raises:
+        InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
+    """
+    if isinstance(document, ProviderMetadata):
+        return document
+    problems, cleaned = metadata_problems(document, path)
+    if problems:
+        raise invalid_provider(problems, cleaned)
+    return ProviderMetadata.of_checked(cleaned)
+
+
+def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
+    """Read setup failures, as models or in wire form.
+
+    Args:
+        given: Several of them.
+        path: JSON pointer of the whole, for the issues.
+
+    Raises:
+        InvalidRequestError: One of them is broken; all issues, in order.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        message = f"{kind_of(given)}; setup failures are a list of {{providerId, message}}"
+        raise InvalidRequestError([Issue(path, message)])
+    found: list[SetupFailure] = []
+    issues: list[Issue] = []
+    for index, failure in enumerate(given):
+        try:
+            found.append(read_model(SetupFailure, failure, child(path, index), error=InvalidRequestError))
+        except InvalidRequestError as error:
+            issues += error.issues
+    if issues:
+        raise InvalidRequestError(issues)
+    return tuple(found)
+
+
+def invalid_provider(problems: list[Problem], cleaned: Any) -> InvalidProviderError:
+    """The error for what `metadata_problems` found."""
+    provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
+    known = provider_id if isinstance(provider_id, str) and provider_id else None
+    return InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
+
+
+def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
+    """Every rule of the contract that metadata breaks, in the contract's order, then what no rule looks at.
+
+    Args:
+        value: Metadata as on the wire. A snake_case spelling of a key that routing knows is a problem.
         path: JSON pointer of the metadata.
 
     Returns:
         The problems, and the metadata in wire form with its numbers read as doubles.
     """
+    return _problems_of(value, path, by_name=False)
+
+
+def _problems_of(value: Any, path: str, *, by_name: bool) -> tuple[list[Problem], Any]:
     if not isinstance(value, Mapping):
         return [("empty-id", Issue(path, f"metadata is an object, this is {kind_of(value)}"))], value
-    cleaned, unreadable = plain(_wire_names(value), path)
-    # A number that is no finite double breaks the rule of its own field, and that says it better.
-    foreign = [issue for issue in unreadable if "number" not in issue.message and "integer" not in issue.message]
-    if foreign:
-        return [("invalid-metadata", issue) for issue in foreign], cleaned
-    problems = [*_core_problems(cleaned, path), *_shape_problems(cleaned, path)]
-    # What is left stands in a key of the adapter's own, which no rule looks at.
-    told = [issue.path for _, issue in problems]
-    problems += [
-        ("invalid-metadata", issue)
-        for issue in unreadable
-        if not any(issue.path == at or issue.path.startswith(f"{at}/") for at in told)
-    ]
-    return problems, cleaned
+    misspelt: list[Problem] = []
+    cleaned, unreadable = plain(_wire_form(value, path, by_name, misspelt), path, marked=True)
+    problems = _core_problems(cleaned, path)
+    others = [*_shape_problems(cleaned, path), *misspelt]
+    if unreadable:
+        _add_unreadable(unreadable, problems, others, child(path, "labels"))
+    return problems + others, cleaned
 
 
-_PROVIDER_NAMES = {name: field.alias or name for name, field in ProviderMetadata.model_fields.items()}
-_MODEL_NAMES = {name: field.alias or name for name, field in ModelInfo.model_fields.items()}
-_COST_NAMES = {name: field.alias or name for name, field in ModelCost.model_fields.items()}
+def _add_unreadable(unreadable: list[Issue], problems: list[Problem], others: list[Problem], labels: str) -> None:
+    """Add what no JSON text could hold, but for what breaks the rule of its own field: that says it better."""
+    told = {issue.path for _, issue in (*problems, *others)}
+    for issue in unreadable:
+        at = issue.path
+        if at == labels or at.startswith(f"{labels}/"):
+            if at not in told:
+                problems.append(("invalid-labels", issue))
+            continue
+        while at and at not in told:
+            at = at[: at.rfind("/")]
+        if at not in told:
+            others.append(("invalid-metadata", issue))
 
 
-def _wire_names(value: Mapping[Any, Any]) -> dict[Any, Any]:
-    found = _renamed(value, _PROVIDER_NAMES)
+def _spellings(model: type[BaseModel]) -> dict[Any, str]:
+    """Wire names by the names in Python, where these differ."""
+    names = ((name, field.alias or name) for name, field in model.model_fields.items())
+    return {name: wire for name, wire in names if name != wire}
+
+
+_PROVIDER_NAMES = _spellings(ProviderMetadata)
+_MODEL_NAMES = _spellings(ModelInfo)
+_COST_NAMES = _spellings(ModelCost)
+
+
+def _wire_form(value: Mapping[Any, Any], path: str, by_name: bool, problems: list[Problem]) -> dict[Any, Any]:
+    """Metadata under wire names. Names in Python are taken when `by_name` says so, and are problems otherwise."""
+    found = _renamed(value, _PROVIDER_NAMES, path, by_name, problems)
     models = found.get("models")
     if isinstance(models, list | tuple):
-        found["models"] = [_model_wire_names(model) for model in models]
+        at = child(path, "models")
+        found["models"] = [
+            _model_wire_form(model, f"{at}/{index}", by_name, problems) for index, model in enumerate(models)
+        ]
     return found
 
 
-def _model_wire_names(model: Any) -> Any:
+def _model_wire_form(model: Any, path: str, by_name: bool, problems: list[Problem]) -> Any:
     if isinstance(model, BaseModel):
-        return model.model_dump(by_alias=True, exclude_none=True, warnings=False)
+        model = model.model_dump(by_alias=True, exclude_none=True, warnings=False)
     if not isinstance(model, Mapping):
         return model
-    found = _renamed(model, _MODEL_NAMES)
-    for key, names in (("cost", _COST_NAMES), ("thinking", {})):
-        inner = found.get(key)
-        if isinstance(inner, BaseModel):
-            found[key] = inner.model_dump(by_alias=True, warnings=False)
-        elif isinstance(inner, Mapping):
-            found[key] = _renamed(inner, names)
+    found = _renamed(model, _MODEL_NAMES, path, by_name, problems)
+    cost, thinking = found.get("cost"), found.get("thinking")
+    if isinstance(cost, BaseModel):
+        cost = cost.model_dump(by_alias=True, warnings=False)
+    if isinstance(cost, Mapping):
+        found["cost"] = _renamed(cost, _COST_NAMES, f"{path}/cost", by_name, problems)
+    if isinstance(thinking, BaseModel):
+        found["thinking"] = thinking.model_dump(by_alias=True, warnings=False)
     return found
 
 
-def _renamed(value: Mapping[Any, Any], names: Mapping[str, str]) -> dict[Any, Any]:
+def _renamed(
+    value: Mapping[Any, Any], names: Mapping[Any, str], path: str, by_name: bool, problems: list[Problem]
+) -> dict[Any, Any]:
     """With wire names; a snake_case argument that is None is absent, while null on the wire is null."""
+    if names.keys().isdisjoint(value):
+        return dict(value)
     found: dict[Any, Any] = {}
     for key, item in value.items():
-        name = names.get(key, key)
-        if item is not None or name == key:
+        name = names.get(key)
+        if name is None:
+            found[key] = item
+        elif not by_name:
+            message = f"{shown(key)} is not a key here; did you mean {shown(name)}?"
+            problems.append(("invalid-metadata", Issue(child(path, key), message)))
+        elif name in value:
+            message = f"{shown(key)} and {shown(name)} are one field; give it once"
+            problems.append(("invalid-metadata", Issue(child(path, key), message)))
+        elif item is not None:
             found[name] = item
     return found
 
@@ -292,7 +393,8 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
         add(
             "unknown-default-model",
             child(path, "defaultModel"),
-            f"{shown(default)} is none of the provider's models{near or listed}",
+            f"{shown(default) if isinstance(default, str) else _told(default)} is none of the provider's models"
+            f"{near or listed}",
         )
     problems += [("invalid-labels", issue) for issue in _label_issues(meta, path)]
     return problems
@@ -300,7 +402,7 @@ def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
 
 def _model_problems(model: Any, path: str, names: dict[str, None]) -> Iterable[Problem]:
     if not isinstance(model, dict):
-        yield "empty-model-name", Issue(path, f"a model is an object, this is {kind_of(model)}")
+        yield "empty-model-name", Issue(path, f"{_told(model)}; a model is an object")
         return
     name = model.get("name")
     if not _filled(name):
@@ -356,7 +458,7 @@ def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
                 f"{shown(key)} is no label key: 1 to 63 lower-case letters and digits, with `.`, `_`, `-`, `/` inside",
             )
         if not isinstance(value, str):
-            yield Issue(child(at, key), f"{shown(value)} is {kind_of(value)}; a label's value is a string")
+            yield Issue(child(at, key), f"{_told(value)}; a label's value is a string")
         elif len(value) > LABEL_VALUE_MAX_LENGTH:
             yield Issue(child(at, key), f"{len(value)} characters; at most {LABEL_VALUE_MAX_LENGTH}")
 
@@ -386,7 +488,7 @@ def _list_of_strings(value: dict[str, Any], key: str, path: str, reason: str, *,
         return
     for index, item in enumerate(items):
         if not isinstance(item, str):
-            yield reason, Issue(child(path, key, index), f"{shown(item)} is {kind_of(item)}; a string is expected")
+            yield reason, Issue(child(path, key, index), f"{_told(item)}; a string is expected")
 
 
 def _string(value: dict[str, Any], key: str, path: str, reason: str) -> Iterable[Problem]:
@@ -398,7 +500,11 @@ def _instead(value: dict[str, Any], key: str) -> str:
     if key not in value:
         return "missing"
     found = value[key]
-    return "empty" if found in ("", [], {}) else f"{shown(found)}, {kind_of(found)}"
+    return "empty" if found in ("", [], {}) else _told(found)
+
+
+def _told(found: Any) -> str:
+    return found.why if isinstance(found, Unreadable) else f"{shown(found)}, {kind_of(found)}"
 
 
 def _filled(value: Any) -> bool:

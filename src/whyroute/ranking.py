@@ -1,9 +1,14 @@
 """Ranking: fallbacks, preference scores in exact sums, hints."""
 
+from __future__ import annotations  # array is not subscriptable before Python 3.12
+
 import threading
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import gcd
 from typing import Any, Protocol, overload
 
@@ -12,7 +17,7 @@ from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import Number, scaled
 
-__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "Wishes", "rank"]
+__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "ScoreMemo", "Wishes", "rank"]
 
 
 class Wish(Protocol):
@@ -60,7 +65,7 @@ class Scores:
     exponent: int
 
     @classmethod
-    def of(cls, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> "Scores":
+    def of(cls, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
         """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
         if not preferences and not wishes:
             return _NO_SCORES
@@ -103,6 +108,29 @@ class Scores:
 _NO_SCORES = Scores((), 1, 0, 0)
 
 
+class ScoreMemo:
+    """The scores of one catalog, added up once for a request and those that are made from it."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: tuple[Sequence[Preference], Wishes, Scores] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScoreMemo, ()  # they are added up again where they are asked for
+
+    def scores(self, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
+        """The scores, of the catalog that it was always asked about."""
+        kept = self._kept
+        if (
+            kept is None
+            or (kept[0] is not preferences and kept[0] != preferences)
+            or (kept[1] is not wishes and kept[1] != wishes)
+        ):
+            kept = self._kept = preferences, wishes, Scores.of(preferences, catalog, wishes)
+        return kept[2]
+
+
 class Ranking:
     """The candidates that qualify, best first: hinted ones, then by score, then by `orders`, then in tie-break order.
 
@@ -116,7 +144,12 @@ class Ranking:
         orders: What orders equal scores, the most important first.
     """
 
-    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "matching", "members", "orders", "scores")
+    # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
+    # `_ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
+    __slots__ = (
+        *("_classes", "_ends", "_lock", "_numbers", "_rest"),
+        *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
+    )
 
     def __init__(
         self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: Orders = ()
@@ -128,7 +161,9 @@ class Ranking:
         self.hinted = hinted = members & matching
         self.fallback = fallback
         self.orders = orders
-        self._found: list[int] = []
+        self._classes: list[int] = []
+        self._numbers = array("I")
+        self._ends = array("I")
         self._rest = [part for part in (members & ~hinted, hinted) if part]
         self._lock = threading.Lock()
 
@@ -157,38 +192,90 @@ class Ranking:
             members = order.foremost(members)
         return members
 
-    def classes(self) -> Iterator[int]:
-        """Sets of candidates that only the tie-break order tells apart, best first; made when they are reached."""
-        at = 0
-        while at < len(self._found) or self._find_next(at):
-            yield self._found[at]
-            at += 1
-
-    def _find_next(self, at: int) -> bool:
+    def _find_next(self) -> bool:
+        """Find the next class, unless all are found. Whoever reads them goes by `_ends`, which is extended last."""
         with self._lock:
-            if at == len(self._found) and self._rest:
-                part = self._rest.pop()
-                found = self._foremost(part)
-                self._found.append(found)
-                if part != found:
-                    self._rest.append(part ^ found)
-            return at < len(self._found)
+            if not self._rest:
+                return False
+            part = self._rest.pop()
+            found = self._foremost(part)
+            if part != found:
+                self._rest.append(part ^ found)
+            count = found.bit_count()
+            if count * _BITS_A_NUMBER < found.bit_length():
+                self._classes.append(~len(self._numbers))
+                self._numbers.extend(bits.positions(found))
+            else:
+                self._classes.append(found)
+            self._ends.append(self._start(len(self._ends)) + count)
+            return True
+
+    def _start(self, index: int) -> int:
+        """The place of the first candidate of a class."""
+        return self._ends[index - 1] if index else 0
+
+    def _class_at(self, place: int) -> int:
+        """The index of the class that a place from 0 is in; where there is none, their number."""
+        while not self._ends or self._ends[-1] <= place:
+            if not self._find_next():
+                break
+        return bisect_right(self._ends, place)
+
+    def _class(self, index: int) -> Sequence[int]:
+        """The numbers of a class that was found."""
+        kept = self._classes[index]
+        if kept >= 0:
+            return tuple(bits.positions(kept))
+        return self._numbers[~kept : ~kept + self._ends[index] - self._start(index)]
 
     def __len__(self) -> int:
         return self.members.bit_count()
 
     def __iter__(self) -> Iterator[int]:
-        for members in self.classes():
-            yield from bits.positions(members)
+        return self.starting(0)
+
+    def starting(self, place: int) -> Iterator[int]:
+        """The numbers from a place from 0 on, best first."""
+        index = self._class_at(place)
+        while index < len(self._ends) or self._find_next():
+            start = self._start(index)
+            kept = self._classes[index]
+            numbers = bits.positions(kept) if kept >= 0 else iter(self._class(index))
+            yield from islice(numbers, place - start, None) if place > start else numbers
+            index += 1
+
+    def back_from(self, place: int) -> Iterator[int]:
+        """The numbers from a place from 0 back to the best; the place is not beyond the last."""
+        for index in range(self._class_at(place), -1, -1):
+            numbers = self._class(index)
+            yield from reversed(numbers[: place + 1 - self._start(index)])
 
     def at(self, place: int) -> int:
         """The number of the candidate at a place from 0."""
-        for members in self.classes():
-            count = members.bit_count()
-            if place < count:
-                return bits.select(members, place)
-            place -= count
-        raise IndexError("rank out of range")
+        index = self._class_at(place)
+        if index == len(self._ends):
+            raise IndexError("rank out of range")
+        kept, place = self._classes[index], place - self._start(index)
+        return bits.select(kept, place) if kept >= 0 else self._numbers[~kept + place]
+
+    def place_of(self, number: int) -> int | None:
+        """The place from 0 of a candidate; None when it is none of them."""
+        if not self.members >> number & 1:
+            return None
+        index = 0
+        while index < len(self._ends) or self._find_next():
+            kept, start = self._classes[index], self._start(index)
+            if kept >= 0:
+                if kept >> number & 1:
+                    return start + (kept & bits.full(number)).bit_count()
+            elif number in (numbers := self._class(index)):
+                return start + numbers.index(number)
+            index += 1
+        return None
+
+
+_BITS_A_NUMBER = 32
+"""What a number takes in an array."""
 
 
 def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool, orders: Orders) -> Ranking:
@@ -214,24 +301,25 @@ class RankedCandidates(Sequence[Candidate]):
     def __getitem__(self, index: int) -> Candidate: ...
 
     @overload
-    def __getitem__(self, index: slice) -> "RankedCandidates": ...
+    def __getitem__(self, index: slice) -> RankedCandidates: ...
 
-    def __getitem__(self, index: int | slice) -> "Candidate | RankedCandidates":
+    def __getitem__(self, index: int | slice) -> Candidate | RankedCandidates:
         if isinstance(index, slice):
             return RankedCandidates(self._ranking, self._window[index])
         return self._ranking.catalog.candidate(self._ranking.at(self._window[index]))
 
     def __iter__(self) -> Iterator[Candidate]:
         window = self._window
-        if window.step != 1:
-            yield from (self[index] for index in range(len(window)))
+        if not window:
             return
+        count, step = len(window), window.step
+        numbers = self._ranking.starting(window[0]) if step > 0 else self._ranking.back_from(window[0])
         candidate = self._ranking.catalog.candidate
-        for place, number in enumerate(self._ranking):
-            if place >= window.stop:
-                return
-            if place >= window.start:
-                yield candidate(number)
+        for number in islice(numbers, 0, (count - 1) * abs(step) + 1, abs(step)):
+            yield candidate(number)
+
+    def __reversed__(self) -> Iterator[Candidate]:
+        return iter(self[::-1])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str | bytes):
@@ -254,10 +342,12 @@ def rank(
     *,
     wishes: Wishes = (),
     orders: Orders = (),
+    memo: ScoreMemo | None = None,
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
 
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
+    A memo is one of this catalog.
     """
     regular = survivors & ~catalog.fallbacks()
     members = regular or survivors
@@ -268,5 +358,5 @@ def rank(
             matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
             matching &= catalog.of_model(preferred_model)
-    scores = Scores.of(preferences, catalog, wishes)
+    scores = Scores.of(preferences, catalog, wishes) if memo is None else memo.scores(preferences, catalog, wishes)
     return Ranking(catalog, scores, members, matching, fallback=not regular, orders=orders)

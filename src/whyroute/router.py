@@ -8,7 +8,9 @@ from .catalog import Candidate
 from .constraints import Origins
 from .decisions import Decision, outcome_of
 from .declarations import Capability
+from .errors import InvalidRequestError
 from .explanations import Explanation, Limits
+from .issues import Issue, kind_of, shown
 from .policies import TenantPolicy
 from .providers import SetupFailure
 from .regions import Regions
@@ -69,7 +71,7 @@ def route(
         InvalidPolicyError: The policy is broken.
         InvalidProviderError: A provider's metadata is broken.
         DuplicateProviderError: Two providers in the list have one id.
-        InvalidRequestError: Rules, or what goes with them, are broken.
+        InvalidRequestError: A hint, a setup failure, a rule or what goes with rules is broken.
     """
     solved = solve(
         capability,
@@ -171,6 +173,8 @@ def explain(
         why_not: A (provider id, model name) to compare with the pick.
         limits: How much of each list is made.
     """
+    if why_not is not None:
+        why_not = _read_candidate(why_not)
     solved = solve(
         capability,
         providers,
@@ -192,3 +196,12 @@ def explain(
         engine=engine,
     )
     return Explanation(solved, why_not, limits or Limits())
+
+
+def _read_candidate(given: Any) -> tuple[str, str]:
+    match given:
+        case tuple() | list() if len(given) == 2 and all(isinstance(name, str) for name in given):
+            return given[0], given[1]
+        case _:
+            message = f"{shown(given)} is {kind_of(given)}; a provider id and a model name are expected, in a tuple"
+            raise InvalidRequestError([Issue("/whyNot", message)])

@@ -14,7 +14,7 @@ from .issues import Issue, child, did_you_mean, quoted, shown
 from .jsontext import plain
 from .moments import is_within, moment_issues, read_moment
 from .numbers import as_double
-from .wording import found, in_document_order, joined, missing_keys, unknown_key
+from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
 
 __all__ = [
     "EFFECTS",
@@ -313,7 +313,7 @@ def rule_issues(
     if "mode" in document and document["mode"] not in _MODES:
         mode = document["mode"]
         near = did_you_mean(mode, _MODES) if isinstance(mode, str) else ""
-        hint = near or f"; a mode is {joined(_MODES, 'or')}"
+        hint = near or f"; a mode is {in_backticks(_MODES, 'or')}"
         issues.append(Issue(child(path, "mode"), f"{found(mode)}{hint}"))
     return in_document_order(issues, document, path)
 
@@ -365,10 +365,10 @@ def _effect_issues(document: Mapping[str, Any], path: str, conditions: Collectio
     effects = [effect for effect in EFFECTS if effect in document]
     issues: list[Issue] = []
     if len(effects) > 1:
-        message = f"{joined(effects, 'and')} in one rule; it has exactly one of them: split it"
+        message = f"{in_backticks(effects, 'and')} in one rule; it has exactly one of them: split it"
         issues.append(Issue(child(path, effects[1]), message))
     elif not effects and not any(did_you_mean(key, EFFECTS) for key in document if key not in _RULE_KEYS):
-        issues.append(Issue(path, f"none of {joined(EFFECTS, 'or')}; a rule has exactly one of them"))
+        issues.append(Issue(path, f"none of {in_backticks(EFFECTS, 'or')}; a rule has exactly one of them"))
     for effect in ("require", "forbid"):
         if effect in document:
             issues += condition_issues(
@@ -377,7 +377,8 @@ def _effect_issues(document: Mapping[str, Any], path: str, conditions: Collectio
     if "prefer" in document:
         issues += _prefer_issues(document, path, conditions)
     elif "weight" in document and effects:
-        issues.append(Issue(child(path, "weight"), f"`weight` goes with `prefer`, not with {joined(effects, 'and')}"))
+        message = f"`weight` goes with `prefer`, not with {in_backticks(effects, 'and')}"
+        issues.append(Issue(child(path, "weight"), message))
     return issues
 
 
@@ -391,7 +392,8 @@ def _prefer_issues(document: Mapping[str, Any], path: str, conditions: Collectio
         return issues + _weight_issues(document, path)
     issues = []
     if len(preferred) > 1:
-        message = f"{joined(tuple(preferred), 'and')} side by side; `lowest` or `highest` stands alone, one a rule"
+        names = in_backticks(preferred, "and")
+        message = f"{names} side by side; `lowest` or `highest` stands alone, one a rule"
         issues.append(Issue(at, message))
     for key in orders:
         field = preferred[key]

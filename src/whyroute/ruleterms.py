@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .bits import BitSlices
+from .bits import BitSlices, from_positions, positions
 from .catalog import Catalog
 from .errors import RejectionReason
 from .issues import shown
@@ -85,6 +85,16 @@ class RuleTerm:
         """The facts for want of which it rejects a candidate with these values, each once."""
         return tuple(dict.fromkeys(each.leaf.field for each, value in self.deciding(observed) if value is None))
 
+    def lacking(self, catalog: Catalog, members: int) -> Iterator[tuple[str, int]]:
+        """The facts for want of which it rejects some of a set, each with whom, in the order they are looked at."""
+        undecided = members & self.undecided(catalog)
+        concerned: dict[str, list[int]] = {}
+        for number in positions(undecided):
+            candidate = catalog.candidate(number)
+            for name in self.unknown_fields(self.observe(candidate.metadata, candidate.model)):
+                concerned.setdefault(name, []).append(number)
+        return ((name, from_positions(numbers, catalog.size)) for name, numbers in concerned.items())
+
     def reason(self, observed: Any) -> RejectionReason:
         failed: list[dict[str, Any]] = []
         told: list[str] = []
@@ -101,7 +111,7 @@ class RuleTerm:
             told.append(_told(each, value, negated=negated))
         because = self.rule.because.strip().rstrip(".")
         message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(told)}"
-        details = {"rule": self.rule.name, "because": self.rule.because, "failed": tuple(failed)}
+        details = {"rule": self.rule.name, "because": self.rule.because, "failed": failed}
         return RejectionReason("rule-violated", message, details)
 
 

@@ -15,7 +15,7 @@ from jsonschema.validators import extend
 
 from .issues import Issue, child, did_you_mean, pointer, quoted, shown
 from .jsontext import plain
-from .wording import found, in_document_order, joined, missing_keys, unknown_key
+from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
 
 __all__ = ["capability_schema", "declaration_issues"]
 
@@ -133,13 +133,13 @@ def _empty_text(error: ValidationError, path: str) -> Sentences:
 def _not_listed(error: ValidationError, path: str) -> Sentences:
     value: Any = error.instance
     choices: list[str] = _as_schema(error.schema)["enum"]
-    listed = f"; {_subject(error)} is one of {joined(choices, 'or')}"
+    listed = f"; {_subject(error)} is one of {in_backticks(choices, 'or')}"
     if not isinstance(value, str) or not value:
         yield Issue(path, found(value) + listed)
     elif error.path[-1] == "op":
         yield Issue(path, _wrong_operator(value, choices))
     else:
-        near = did_you_mean(value, choices) or f"; it is one of {joined(choices, 'or')}"
+        near = did_you_mean(value, choices) or f"; it is one of {in_backticks(choices, 'or')}"
         yield Issue(path, f"{shown(value)} is not a feature{near}")
 
 
@@ -158,7 +158,7 @@ def _wrong_operator(value: str, choices: list[str]) -> str:
     meant = _OPERATORS.get(bare, bare)
     if meant in choices:
         return f"{shown(value)} is not an operator; did you mean {shown(meant)}?"
-    listed = f"`op` is one of {joined(choices, 'or')}"
+    listed = f"`op` is one of {in_backticks(choices, 'or')}"
     comparison = _schema()["$defs"]["ComparisonOp"]["enum"]
     if meant in comparison:
         return f"{shown(value)} is not available here, where only an upper bound makes sense; {listed}"
@@ -184,7 +184,7 @@ def _unknown_keys(error: ValidationError, path: str) -> Sentences:
 def _not_one_need(error: ValidationError, path: str) -> Sentences:
     need: Any = error.instance
     shapes = _need_shapes()
-    listed = joined(tuple(shapes), "or")
+    listed = in_backticks(tuple(shapes), "or")
     if not isinstance(need, dict):
         features = shapes["feature"]["properties"]["feature"]["enum"]
         example: Any = {"feature": need} if need in features else _need_schema()["examples"][0]
@@ -197,7 +197,7 @@ def _not_one_need(error: ValidationError, path: str) -> Sentences:
     strange = [key for key in need if key not in shapes]
     if meant:
         split = "split it in two" if len(meant) == 2 else "split it up"
-        yield Issue(path, f"{joined(meant, 'and')} side by side; one need has one of them: {split}")
+        yield Issue(path, f"{in_backticks(meant, 'and')} side by side; one need has one of them: {split}")
     near = {key: did_you_mean(key, shapes) for key in strange}
     if not meant and not any(near.values()):
         if len(strange) == 1:
@@ -251,7 +251,7 @@ def _expected(schema: Any) -> str:
     if "$ref" in schema:
         return _expected(_schema()["$defs"][schema["$ref"].rsplit("/", 1)[1]])
     if "enum" in schema:
-        return f"one of {joined(schema['enum'], 'or')}"
+        return f"one of {in_backticks(schema['enum'], 'or')}"
     match schema["type"]:
         case "object":
             return f"an object such as {_example(schema)}"

@@ -4,7 +4,7 @@ This is the only module that imports `constraint`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, overload
 
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
 
@@ -34,9 +34,21 @@ class CandidateDomain(Domain):
         super().__init__(())
         self.members = members
 
+    def __bool__(self) -> bool:
+        return self.members != 0
+
+    def __len__(self) -> int:
+        return self.members.bit_count()
+
+    def __iter__(self) -> Iterator[int]:
+        return bits.positions(self.members)
+
 
 class AdmittedConstraint(Constraint):
-    """A named constraint on one variable, for the library: preprocessing intersects the domain with what it admits."""
+    """A named constraint on one variable: preprocessing leaves in its domain what the constraint admits.
+
+    As with the library's own constraints on one variable, nothing is left to be checked by the search.
+    """
 
     def __init__(self, admitted: int) -> None:
         self.admitted = admitted
@@ -47,29 +59,58 @@ class AdmittedConstraint(Constraint):
         """Intersect the domain of the constraint's variable."""
         domains[variables[0]].members &= self.admitted
 
-    def __call__(
-        self, variables: Sequence[Any], domains: Any, assignments: dict[Any, int], forwardcheck: Any = False, *_: Any
-    ) -> bool:
-        """Whether the assigned candidate is admitted."""
-        return bool(self.admitted >> assignments[variables[0]] & 1)
+
+class Solutions(Sequence[dict[Any, int]]):
+    """What `BitSetSolver` finds: a solution for every candidate of a set, made when it is read.
+
+    Attributes:
+        members: The set.
+    """
+
+    __slots__ = ("_variable", "members")
+
+    def __init__(self, variable: Any, members: int) -> None:
+        self._variable = variable
+        self.members = members
+
+    def __len__(self) -> int:
+        return self.members.bit_count()
+
+    @overload
+    def __getitem__(self, index: int) -> dict[Any, int]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[Any, int]]: ...
+
+    def __getitem__(self, index: int | slice) -> dict[Any, int] | list[dict[Any, int]]:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self[place] for place in places]
+        return {self._variable: bits.select(self.members, places)}
+
+    def __iter__(self) -> Iterator[dict[Any, int]]:
+        return ({self._variable: number} for number in bits.positions(self.members))
 
 
 class BitSetSolver(Solver):
-    """Enumerates a variable's bit-set domain in tie-break order, once the constraints have been preprocessed."""
+    """Enumerates the bit-set domain of one variable in tie-break order.
+
+    The constraints have been preprocessed, as `Problem` does before it asks its solver; with one variable, what is
+    left of its domain are the solutions.
+    """
+
+    def getSolutions(  # noqa: N802 (the library's name)
+        self, domains: dict[Any, Any], constraints: Any, vconstraints: Any
+    ) -> Solutions:
+        """All solutions."""
+        ((variable, domain),) = domains.items()
+        return Solutions(variable, domain.members)
 
     def getSolutionIter(  # noqa: N802 (the library's name)
         self, domains: dict[Any, Any], constraints: Any, vconstraints: Any
     ) -> Iterator[dict[Any, int]]:
         """One solution after the other, lazily."""
-        ((variable, domain),) = domains.items()
-        for number in bits.positions(self.prune(domain, constraints)):
-            yield {variable: number}
-
-    def getSolutions(  # noqa: N802 (the library's name)
-        self, domains: dict[Any, Any], constraints: Any, vconstraints: Any
-    ) -> list[dict[Any, int]]:
-        """All solutions."""
-        return list(self.getSolutionIter(domains, constraints, vconstraints))
+        return iter(self.getSolutions(domains, constraints, vconstraints))
 
     def getSolution(  # noqa: N802 (the library's name)
         self, domains: dict[Any, Any], constraints: Any, vconstraints: Any
@@ -77,25 +118,25 @@ class BitSetSolver(Solver):
         """The first solution in tie-break order."""
         return next(self.getSolutionIter(domains, constraints, vconstraints), None)
 
-    @staticmethod
-    def prune(domain: CandidateDomain, constraints: list[tuple[Any, ...]]) -> int:
-        """Preprocess every constraint; with one variable, what is left of its domain are the solutions, as a set."""
-        domains = {_CANDIDATE: domain}
-        for constraint, variables in constraints:
-            constraint.preProcess(variables, domains, constraints, {})
-        return domain.members
-
 
 class BitSetEngine:
-    """The library's Solver interface on bit sets. `Problem` is left out: it costs more than the whole solve."""
+    """The library's domains, constraints and solver, on bit sets.
+
+    It preprocesses and asks the solver as `Problem` does, which is left out because it costs more than the whole solve:
+    it copies domains deeply and lists the constraints of every variable.
+    """
 
     def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits, by intersecting what each admits."""
+        domains = {_CANDIDATE: CandidateDomain(constraints.catalog.all())}
         variables = (_CANDIDATE,)
-        return BitSetSolver.prune(
-            CandidateDomain(constraints.catalog.all()),
-            [(AdmittedConstraint(admitted), variables) for admitted in constraints.admitted],
-        )
+        pairs = [(AdmittedConstraint(admitted), variables) for admitted in constraints.admitted]
+        for constraint, _ in pairs:
+            constraint.preProcess(variables, domains, pairs, {})
+        return _BIT_SET_SOLVER.getSolutions(domains, pairs, {}).members
+
+
+_BIT_SET_SOLVER: Final = BitSetSolver()
 
 
 class PlainEngine:

@@ -1,7 +1,7 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ from .constraints import About, Constraints, NamedConstraint, Origins, RuleTerms
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
+from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
 from .policies import TenantPolicy, read_policy
-from .providers import SetupFailure
-from .ranking import Ranking, rank
+from .providers import DeclaredProvider, SetupFailure, read_setup_failures
+from .ranking import Ranking, ScoreMemo, rank
 from .solver import EngineName, engine_named
 
 if TYPE_CHECKING:
@@ -103,19 +104,20 @@ class Solved:
     situation: Situation | None = None
     applied: "Applied | None" = None
 
+    _memo: ScoreMemo = field(default_factory=ScoreMemo, repr=False, compare=False, kw_only=True)
+
     def ranked(self, members: int) -> Ranking:
         """The candidates of a set that is not empty, ranked as if they were the ones that qualify."""
         applied = self.applied
-        if applied is None:
-            return rank(members, self.catalog, self.capability.prefer, self.preferred_provider, self.preferred_model)
         return rank(
             members,
             self.catalog,
             self.capability.prefer,
             self.preferred_provider,
             self.preferred_model,
-            wishes=applied.wishes,
-            orders=applied.orderings,
+            wishes=() if applied is None else applied.wishes,
+            orders=() if applied is None else applied.orderings,
+            memo=self._memo,
         )
 
     def wished(self, number: int) -> tuple[tuple[str, Number], ...]:
@@ -173,6 +175,11 @@ class Solved:
         candidate = self.catalog.candidate
         return tuple(candidate(number) for number in self.catalog.input_order() if admitted[number] == "1")
 
+    def declared(self) -> "Solved":
+        """The same over providers that are known by their metadata alone, which can be sent to another process."""
+        catalog = Catalog.of_members((DeclaredProvider(meta), meta) for meta in self.catalog.metadata)
+        return replace(self, catalog=catalog).again(self.capability, self.policy)
+
     def again(
         self, capability: Capability, policy: TenantPolicy | None, without_rules: Collection[str] = ()
     ) -> "Solved":
@@ -208,6 +215,7 @@ def solve(
     engine: EngineName = "bitset",
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
+    failures = _read_rest(preferred_provider, preferred_model, setup_failures)
     if not isinstance(capability, Capability):
         capability = read_capability(capability)
     if policy is not None and not isinstance(policy, TenantPolicy):
@@ -223,7 +231,7 @@ def solve(
         engine_named(engine).solve(constraints),
         preferred_provider,
         preferred_model,
-        _read_failures(setup_failures) if setup_failures else (),
+        failures,
         situation,
         applied,
     )
@@ -269,7 +277,7 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
     if issues:
         raise InvalidRequestError(issues)
     moment = read_moment(written(datetime.now(UTC)) if at is None else at)
-    return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
+    return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
 
 
 def _compiled(
@@ -308,5 +316,28 @@ def _constraint(term: "RuleTerm", solved: Solved) -> NamedConstraint:
     return NamedConstraint(name, "rule", term, term.admitted(solved.catalog), solved.catalog, where, _about(term))
 
 
-def _read_failures(given: Sequence[SetupFailure | Mapping[str, Any]]) -> tuple[SetupFailure, ...]:
-    return tuple(f if isinstance(f, SetupFailure) else SetupFailure.model_validate(f) for f in given)
+def _read_rest(
+    preferred_provider: str | None,
+    preferred_model: str | None,
+    setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
+) -> tuple[SetupFailure, ...]:
+    """Check what of a request has no type of its own; the setup failures.
+
+    Raises:
+        InvalidRequestError: Something is broken; all issues.
+    """
+    if preferred_provider is None and preferred_model is None and setup_failures == ():
+        return ()
+    issues = [
+        Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
+        for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))
+        if hint is not None and not isinstance(hint, str)
+    ]
+    failures: tuple[SetupFailure, ...] = ()
+    try:
+        failures = read_setup_failures(setup_failures, "/setupFailures")
+    except InvalidRequestError as error:
+        issues += error.issues
+    if issues:
+        raise InvalidRequestError(issues)
+    return failures

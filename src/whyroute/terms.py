@@ -6,12 +6,12 @@ the catalog's index, and one by one, from the metadata. The engines use one or t
 
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from .catalog import Catalog
 from .errors import RejectionReason
-from .issues import shown
+from .issues import quoted, shown
 from .numbers import Number, ecmascript
 from .providers import ModelInfo, ProviderMetadata
 
@@ -314,6 +314,7 @@ class ListTerm:
     allow: tuple[str, ...] | None
     deny: tuple[str, ...] | None
     clause: str | None = None
+    _found: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -333,14 +334,21 @@ class ListTerm:
         return map(_ID, providers) if self.subject == "providers" else map(_NAME, models)
 
     def accepts(self, observed: str) -> bool:
-        if self.deny is not None and observed in self.deny:
+        if self.deny is not None and observed in self._names("deny", self.deny):
             return False
-        return self.allow is None or observed in self.allow
+        return self.allow is None or observed in self._names("allow", self.allow)
+
+    def _names(self, which: str, names: tuple[str, ...]) -> frozenset[str]:
+        """A list as a set, made when a candidate is first looked at: most routes look at none."""
+        found = self._found.get(which)
+        if found is None:
+            found = self._found[which] = frozenset(names)
+        return found
 
     def reason(self, observed: str) -> RejectionReason:
-        denied = self.deny is not None and observed in self.deny
-        one, field = ("provider", "providerId") if self.subject == "providers" else ("model", "modelName")
-        details: dict[str, Any] = {field: observed}
+        denied = self.deny is not None and observed in self._names("deny", self.deny)
+        one, key = ("provider", "providerId") if self.subject == "providers" else ("model", "modelName")
+        details: dict[str, Any] = {key: observed}
         whose = "" if self.clause is None else "the tenant's "
         if denied:
             message = f"{one} {shown(observed)} is on {whose or 'the '}deny list"
@@ -370,6 +378,7 @@ class RegionListTerm:
 
     allow: tuple[str, ...]
     names: tuple[str, ...] | None = None
+    _found: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -385,10 +394,12 @@ class RegionListTerm:
         return map(_REGION, providers)
 
     def accepts(self, observed: str) -> bool:
-        return observed in (self.allow if self.names is None else self.names)
+        if not self._found:
+            self._found.append(frozenset(self.allow if self.names is None else self.names))
+        return observed in self._found[0]
 
     def reason(self, observed: str) -> RejectionReason:
-        names = ", ".join(map(shown, self.allow)) or "no region"
+        names = quoted(self.allow, limit=5) or "no region"
         message = f"is in {shown(observed)}; the tenant allows {names}"
         return RejectionReason("tenant-region-not-allowed", message, {"observed": observed, "allow": self.allow})
 

@@ -26,7 +26,14 @@ from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .moments import moment_issues, read_moment, written
 from .policies import TenantPolicy, read_policy
-from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
+from .providers import (
+    DeclaredProvider,
+    ProviderMetadata,
+    SetupFailure,
+    invalid_provider,
+    metadata_problems,
+    read_setup_failures,
+)
 from .solver import EngineName
 from .solving import Situation, Solved, solve
 
@@ -226,7 +233,7 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     tokens = document.get("tokens")
     return Situation(
         book,
-        Setting(book.regions, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+        Setting(book.regions, None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))),
         document.get("labels", {}),
         document.get("capabilityName"),
         read_moment(document["at"]),
@@ -322,9 +329,7 @@ class _Reader:
             path = child("", "providers", index)
             problems, cleaned = metadata_problems(value, path)
             if problems:
-                provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
-                known = provider_id if isinstance(provider_id, str) and provider_id else None
-                self.errors.append(InvalidProviderError(problems[0][0], [issue for _, issue in problems], known))
+                self.errors.append(invalid_provider(problems, cleaned))
                 continue
             metadata = ProviderMetadata.of_checked(cleaned)
             if metadata.id in seen:
@@ -338,7 +343,7 @@ class _Reader:
     def setup_failures(self) -> tuple[SetupFailure, ...]:
         if self.request_issues:
             return ()
-        return tuple(SetupFailure.model_validate(failure) for failure in self.request.get("setupFailures", ()))
+        return read_setup_failures(self.request.get("setupFailures", ()), "/setupFailures")
 
 
 _PRECEDENCE: list[type[WhyrouteError]] = [

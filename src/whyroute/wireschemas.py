@@ -264,47 +264,109 @@ def answer_schema() -> dict[str, Any]:
 def _explanation_schema() -> dict[str, Any]:
     failed = {
         "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["constraint", "reason"],
-            "additionalProperties": False,
-            "properties": {"constraint": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}},
-        },
+        "items": _object({"constraint": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}}),
     }
     count = {"type": "integer", "minimum": 0}
-    return {
-        "type": "object",
-        "required": ["satisfiable", "constraints", "nearMisses"],
-        "properties": {
-            "satisfiable": {"type": "boolean"},
-            "constraints": {
+    number = {"type": "number"}
+    identifiers = {"type": "array", "items": {"type": "string"}}
+    place = _object({"file": {"type": "string"}, "line": count, "column": count})
+    constraint = _object(
+        {
+            "id": {"type": "string"},
+            "label": {"type": "string"},
+            "owner": {"enum": ["caller", "policy", "rule"]},
+            "admitted": count,
+            "rejected": count,
+        },
+        {
+            "contact": {"type": "string"},
+            "because": {"type": "string"},
+            "origins": {"type": "array", "items": place},
+            "shadow": {"const": True},
+        },
+    )
+    relaxation = _object(
+        {
+            "correction": identifiers,
+            "patch": {
                 "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["id", "label", "owner", "admitted", "rejected"],
-                    "properties": {
-                        "id": {"type": "string"},
-                        "label": {"type": "string"},
-                        "owner": {"enum": ["caller", "policy", "rule"]},
-                        "contact": {"type": "string", "description": "Whom to ask about a rule."},
-                        "because": {"type": "string", "description": "Why there is a rule."},
-                        "origins": {"type": "array", "items": _ORIGIN},
-                        "shadow": {"const": True, "description": "A rule that is only tried out: it rejects nobody."},
-                        "admitted": count,
-                        "rejected": count,
-                    },
-                },
+                "items": _object({"op": {"type": "string"}, "path": {"type": "string"}}, {"value": True}),
             },
+            "owners": {"type": "array", "items": {"enum": ["caller", "policy", "rule"]}},
+            "offered": {"type": "boolean", "description": "Whether it may be proposed to a person."},
+            "pick": _REF_CANDIDATE,
+            "text": {"type": "string"},
+        }
+    )
+    unknown = _object(
+        {
+            "candidate": _REF_CANDIDATE,
+            "field": {"type": "string"},
+            "constraint": {"type": "string"},
+            "also": identifiers,
+        }
+    )
+    matched = {
+        "type": "object",
+        "required": ["weight"],
+        "additionalProperties": False,
+        "properties": {"feature": {"type": "string"}, "rule": {"type": "string"}, "weight": number},
+    }
+    ranked = _object(
+        {
+            "candidate": _REF_CANDIDATE,
+            "score": number,
+            "matched": {"type": "array", "items": matched},
+            "hint": {"type": "boolean"},
+            "fallback": {"type": "boolean"},
+        }
+    )
+    contrast = _object(
+        {"candidate": _REF_CANDIDATE, "known": {"type": "boolean"}},
+        {
+            "near": {"type": "array", "items": _REF_CANDIDATE},
+            "admitted": {"type": "boolean"},
+            "failed": failed,
+            "rank": {"type": "integer", "minimum": 1},
+            "score": number,
+            "pick": _REF_CANDIDATE,
+            "pickScore": number,
+            "decidedBy": {"enum": ["fallback", "hint", "score", "order", "provider", "defaultModel", "model"]},
+        },
+    )
+    return _object(
+        {
+            "satisfiable": {"type": "boolean"},
+            "constraints": {"type": "array", "items": constraint},
+            "cores": {"type": "array", "items": identifiers, "description": "Minimal sets that clash, smallest first."},
+            "corrections": {"type": "array", "items": identifiers, "description": "Minimal sets to drop, likewise."},
+            "relaxations": {"type": "array", "items": relaxation},
+            "unknowns": {"type": "array", "items": unknown},
             "nearMisses": {
                 "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["candidate", "failed"],
-                    "additionalProperties": False,
-                    "properties": {"candidate": _REF_CANDIDATE, "failed": failed},
-                },
+                "items": _object({"candidate": _REF_CANDIDATE, "failed": failed}),
+                "description": "Fewest failures first, then in rank order.",
             },
+            "redundant": {**identifiers, "description": "Constraints that reject nobody that the others don't."},
         },
+        {
+            "truncated": {"type": "array", "items": {"enum": ["cores", "corrections", "relaxations"]}},
+            "ranking": {"type": "array", "items": ranked},
+            "margin": {**number, "description": "By how much the pick's score leads."},
+            "tightest": {"type": "string", "description": "The constraint that admits fewest."},
+            "userMessage": {"type": "string", "description": "For the end user; names nothing."},
+            "contrast": contrast,
+        },
+    )
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The schema of an object with these members and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "additionalProperties": False,
+        "properties": {**required, **(optional or {})},
     }
 
 

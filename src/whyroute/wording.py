@@ -1,11 +1,11 @@
 """Sentences about broken documents, the same whichever validator found the fault, and their order."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from .issues import Issue, did_you_mean, kind_of, quoted, shown
 
-__all__ = ["found", "in_document_order", "joined", "missing_keys", "unknown_key"]
+__all__ = ["found", "in_backticks", "in_document_order", "joined", "missing_keys", "unknown_key"]
 
 
 def found(value: object) -> str:
@@ -23,10 +23,16 @@ def found(value: object) -> str:
             return f"{shown(value)}, {kind_of(value)}"
 
 
-def joined(names: Collection[str], word: str) -> str:
-    """Names in backticks, with `word` before the last one."""
-    listed = [shown(name) for name in names]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {word} {listed[-1]}"
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def in_backticks(names: Iterable[str], last: str) -> str:
+    """Names in backticks, with `last` before the last one."""
+    return joined([*map(shown, names)], last)
 
 
 def unknown_key(key: str, known: Collection[str], present: Collection[str]) -> str:

@@ -10,6 +10,8 @@ __all__ = ["YamlTextError", "read_yaml"]
 MAX_VALUES = 5_000_000
 """How many values a document may hold once its aliases are written out."""
 
+_MERGE = "tag:yaml.org,2002:merge"
+
 
 class YamlTextError(ValueError):
     """A text is not YAML. `message` says what is wrong and, where known, the line and column, both from 1."""
@@ -20,14 +22,14 @@ class YamlTextError(ValueError):
 
 
 def read_yaml(text: str | bytes) -> Any:
-    """Parse one YAML 1.2 document: `no` is a string, a key twice is an error, UTF-8.
+    """Parse one YAML 1.2 document: `no` is a string, a key twice is an error, and so is the merge key `<<`; UTF-8.
 
     Returns:
         Dictionaries, lists and scalars; None for an empty text. A date or a time without quotes is one, and no string.
 
     Raises:
-        YamlTextError: The text is not UTF-8, not YAML, holds more than one document, or its aliases lead back to
-            themselves or stand for too many values.
+        YamlTextError: The text is not UTF-8, not YAML, holds more than one document, merges keys, or its aliases
+            lead back to themselves or stand for too many values.
     """
     from ruamel.yaml import YAML  # noqa: PLC0415  the reader is slow to import, and JSON files don't need it
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
@@ -41,7 +43,14 @@ def read_yaml(text: str | bytes) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the reader warns of anchors used twice, which YAML 1.2 allows
             # The reader written in C knows YAML 1.1 only.
-            value = YAML(typ="safe", pure=True).load(text)
+            reader = YAML(typ="safe", pure=True)
+            root = reader.compose(text)
+            if root is None:
+                return None
+            _check(root, {}, set())
+            return reader.constructor.construct_document(root)
+    except YamlTextError:
+        raise
     except MarkedYAMLError as error:
         raise YamlTextError(_sentence(error)) from None
     except YAMLError as error:
@@ -51,8 +60,6 @@ def read_yaml(text: str | bytes) -> Any:
     except (ValueError, OverflowError) as error:
         # A date like 2026-13-45, or a number of thousands of digits.
         raise YamlTextError(f"a value that can't be read: {error}; write text in quotes") from None
-    _count(value, {}, set())
-    return value
 
 
 def _sentence(error: Any) -> str:
@@ -63,22 +70,34 @@ def _sentence(error: Any) -> str:
     return f"not YAML: {what}" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: not YAML: {what}"
 
 
-def _count(value: Any, known: dict[int, int], open_now: set[int]) -> int:
-    """How many values a document holds. An alias shares its value, so that a short text can stand for a huge one."""
-    if not isinstance(value, dict | list | set | tuple):
+def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
+    """How many values a node stands for. An alias shares its node, so that a short text can stand for a huge one.
+
+    Looks at the graph of nodes, before any value is made: merging keys would write aliases out while values are made.
+    """
+    if isinstance(node.value, str):
         return 1
-    at = id(value)
+    at = id(node)
     if at in known:
         return known[at]
     if at in open_now:
-        raise YamlTextError("an alias stands inside the value it names")
+        raise YamlTextError(f"{_place(node)}an alias stands inside the value it names")
     open_now.add(at)
-    items = [*value, *value.values()] if isinstance(value, dict) else list(value)
     total = 1
-    for item in items:
-        total += _count(item, known, open_now)
+    for item in node.value:
+        if isinstance(item, tuple):
+            key, value = item
+            if key.tag == _MERGE:
+                raise YamlTextError(f"{_place(key)}`<<` merges nothing in YAML 1.2; write the keys out")
+            total += _check(key, known, open_now) + _check(value, known, open_now)
+        else:
+            total += _check(item, known, open_now)
         if total > MAX_VALUES:
             raise YamlTextError(f"its aliases stand for more than {shown(MAX_VALUES)} values")
     open_now.discard(at)
     known[at] = total
     return total
+
+
+def _place(node: Any) -> str:
+    return f"line {node.start_mark.line + 1}, column {node.start_mark.column + 1}: "

@@ -1,6 +1,5 @@
 """The commands."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -8,7 +7,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from .. import __version__
-from .output import CommandError, complain_about, print_json, print_lines, print_text
+from .output import CommandError, complain, print_json, print_lines, print_text, remark, settled
 
 __all__ = ["app"]
 
@@ -90,7 +89,7 @@ EngineOption = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"whyroute {__version__}")
+        print_text(f"whyroute {__version__}\n")
         raise typer.Exit
 
 
@@ -123,17 +122,16 @@ def route(
     parsed = _read(request, providers, format, output)
     if format is Format.json:
         found = parsed.answer(engine.value)
-        print_json(found, output)
-        raise typer.Exit(0 if "decision" in found else 1)
+        with settled(0 if "decision" in found else 1):
+            print_json(found, output)
     solved = parsed.solve(engine.value)
     outcome = outcome_of(solved)
-    if format is Format.text and isinstance(outcome, Decision):
-        print_lines(decision_lines(outcome), output)
-    else:
-        explanation = Explanation(solved, limits=_limits(everything=everything))
-        _print_explanation(explanation, format, output, everything=everything)
-    if not isinstance(outcome, Decision):
-        raise typer.Exit(1)
+    with settled(0 if isinstance(outcome, Decision) else 1):
+        if format is Format.text and isinstance(outcome, Decision):
+            print_lines(decision_lines(outcome), output)
+        else:
+            explanation = Explanation(solved, limits=_limits(everything=everything))
+            _print_explanation(explanation, format, output, everything=everything)
 
 
 @app.command()
@@ -168,9 +166,8 @@ def explain(
     parsed = _read(request, providers, format, output)
     asked = candidate_named(parsed.catalog, why_not, why_not_provider, why_not_model) or parsed.why_not
     explanation = Explanation(parsed.solve(engine.value), asked, _limits(everything=everything))
-    _print_explanation(explanation, format, output, everything=everything)
-    if exit_code and not explanation.satisfiable:
-        raise typer.Exit(1)
+    with settled(1 if exit_code and not explanation.satisfiable else 0):
+        _print_explanation(explanation, format, output, everything=everything)
 
 
 def _limits(*, everything: bool) -> Any:
@@ -212,13 +209,12 @@ def _read(name: str, providers: str | None, format: Format, output: Path | None)
     from ..wire import read_request  # noqa: PLC0415
     from .inputs import request_document  # noqa: PLC0415
 
-    document = request_document(name, providers)
     try:
-        return read_request(document)
+        return read_request(request_document(name, providers))
     except WhyrouteError as error:
         if format is Format.json:
-            print_json({"error": error.to_dict()}, output)
-            raise typer.Exit(2) from None
+            with settled(2):
+                print_json({"error": error.to_dict()}, output)
         raise CommandError(error) from None
 
 
@@ -285,10 +281,9 @@ def import_(
         output,
     )
     models = sum(len(provider["models"]) for provider in result.providers)
-    typer.echo(f"{len(result.providers)} providers, {models} models", err=True)
+    remark(f"{len(result.providers)} providers, {models} models")
     for line in skipped_lines(result.skipped):
-        typer.echo(line, err=True)
+        remark(line)
     if not result.providers:
-        complain_about(CommandError("nothing of this catalog can be used"))
+        complain("nothing of this catalog can be used")
         raise typer.Exit(2)
-    sys.stdout.flush()

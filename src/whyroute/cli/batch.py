@@ -4,14 +4,14 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..solver import EngineName
 from ..wire import answer_json
-from .inputs import STDIN, lines_of, open_input
-from .output import CommandError, reason_of
+from .inputs import lines_of, open_input, source_name
+from .output import CommandError, ReaderGoneError, replacing, standard_output
 
 __all__ = ["run_batch"]
 
@@ -22,38 +22,31 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
     Raises:
         CommandError: The input can't be read, the output can't be written, or there is no line at all.
     """
-    shown = "standard input" if name == STDIN else f"`{name}`"
-    with ExitStack() as stack:
-        source = open_input(name)
-        if name != STDIN:
-            stack.callback(source.close)
+    invalid = False
+    number = 0
+    with suppress(ReaderGoneError), ExitStack() as stack:
+        source = stack.enter_context(open_input(name))
         sink = _sink(output, stack)
         size = _size(source)
         advance = stack.enter_context(_progress(size, wanted=progress))
-        invalid = False
-        number = 0
-        for number, line in enumerate(lines_of(source), start=1):
+        for number, line in enumerate(lines_of(name, source), start=1):
             valid, pieces = answer_json(line, number, engine=engine)
+            invalid = invalid or not valid
             for piece in pieces:
                 sink.write(piece.encode())
             sink.write(b"\n")
             if size is None:
                 sink.flush()  # whoever feeds the lines one by one waits for each answer
-            invalid = invalid or not valid
             advance(len(line) + 1)
-        sink.flush()
-    if number == 0:
-        raise CommandError(f"{shown} is empty; one request per line is expected")
+        if number == 0:
+            raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
     return 1 if invalid else 0
 
 
 def _sink(output: Path | None, stack: ExitStack) -> BinaryIO:
     if output is None:
-        return sys.stdout.buffer
-    try:
-        return stack.enter_context(open(output, "wb"))
-    except OSError as error:
-        raise CommandError(f"`{output}` can't be written: {reason_of(error)}") from None
+        return stack.enter_context(standard_output()).buffer
+    return stack.enter_context(replacing(output))
 
 
 def _size(source: BinaryIO) -> int | None:
@@ -68,7 +61,7 @@ def _size(source: BinaryIO) -> int | None:
 @contextmanager
 def _progress(size: int | None, *, wanted: bool | None) -> Iterator[Any]:
     """A progress bar on stderr over the bytes read; what it yields is told how many more were."""
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
         yield lambda count: None
         return
     from rich.console import Console  # noqa: PLC0415

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,7 +11,7 @@ from ..issues import Issue
 from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
 
-__all__ = ["lines_of", "open_input", "read_bytes", "request_document"]
+__all__ = ["STDIN", "lines_of", "open_input", "read_bytes", "request_document", "source_name"]
 
 STDIN = "-"
 
@@ -21,33 +22,53 @@ def read_bytes(name: str) -> bytes:
     Raises:
         CommandError: It can't be read.
     """
-    if name == STDIN:
-        return sys.stdin.buffer.read()
+    with open_input(name) as source, reading(name):
+        return source.read()
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turns a failure to read from a file, or from standard input when the name is `-`, into a `CommandError`."""
     try:
-        return Path(name).read_bytes()
+        yield
     except OSError as error:
-        raise CommandError(f"`{name}` can't be read: {reason_of(error)}") from None
+        raise CommandError(f"{source_name(name)} can't be read: {reason_of(error)}") from None
 
 
-def open_input(name: str) -> BinaryIO:
+def source_name(name: str) -> str:
+    """An input as messages name it."""
+    return "standard input" if name == STDIN else f"`{name}`"
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[BinaryIO]:
     """A file opened for reading, or standard input when the name is `-`.
 
     Raises:
         CommandError: It can't be opened.
     """
     if name == STDIN:
-        return sys.stdin.buffer
-    try:
-        if Path(name).is_dir():
-            raise CommandError(f"`{name}` is a directory; a file with one request per line is expected")
-        return open(name, "rb")
-    except OSError as error:
-        raise CommandError(f"`{name}` can't be read: {reason_of(error)}") from None
+        if sys.stdin is None:
+            raise CommandError("standard input is closed")
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        with reading(name):
+            source = stack.enter_context(open(name, "rb"))
+        yield source
 
 
-def lines_of(stream: BinaryIO) -> Iterator[bytes]:
-    """The lines of a stream, one at a time, without their ends. Only a line feed ends a line."""
-    for line in stream:
+def lines_of(name: str, stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream, one at a time, without their ends. Only a line feed ends a line.
+
+    Raises:
+        CommandError: The rest of it can't be read.
+    """
+    while True:
+        with reading(name):
+            line = stream.readline()
+        if not line:
+            return
         yield line.rstrip(b"\n")
 
 
@@ -55,15 +76,16 @@ def request_document(name: str, providers: str | None) -> dict[str, Any]:
     """A wire request from a file or standard input, with the providers of a catalog file when one is named.
 
     Raises:
-        CommandError: A file can't be read, or is not what it should be.
+        InvalidRequestError: It is not JSON, or no object.
+        CommandError: A file can't be read, or there are no providers in it.
     """
     shown = "standard input" if name == STDIN else name
     try:
         document = read_json(read_bytes(name))
     except JsonTextError as error:
-        raise CommandError(f"{shown}: {error.message}") from None
+        raise InvalidRequestError([Issue("", f"{shown}: {error.message}")]) from None
     if not isinstance(document, dict):
-        raise CommandError(InvalidRequestError([Issue("", f"{shown}: a request is a JSON object")]))
+        raise InvalidRequestError([Issue("", f"{shown}: a request is a JSON object")])
     if providers is None:
         return document
     from ..catalogfile import read_providers  # noqa: PLC0415 (brings the YAML reader)

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from .app import app
-from .output import CommandError, complain, complain_about
+from .output import CommandError, ReaderGoneError, complain, complain_about, reason_of, silence, standard_output
 
 __all__ = ["main"]
 
@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = command.main(
             args=None if arguments is None else list(arguments), prog_name="whyroute", standalone_mode=False
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            with standard_output():
+                pass
     except CommandError as failure:
         complain_about(failure)
         return failure.status
@@ -45,12 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except (BrokenPipeError, SystemExit):
-        # Whoever read our output has enough; the libraries exit by themselves then. Python would complain once more
-        # when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
         return 0
+    except SystemExit as error:
+        # The library exits by itself when it has completed a command line, and when its reader has gone: it is asked
+        # for help then, for every answer of ours keeps its own status.
+        if isinstance(error.__context__, BrokenPipeError):
+            silence(sys.stdout)
+            return 0
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:
+            # No file that could not be opened: the library prints help by itself, and could not.
+            silence(sys.stdout)
+            complain(f"standard output can't be written: {reason_of(error)}")
+            return 2
         if os.environ.get("WHYROUTE_TRACEBACK"):
             raise
         complain(

@@ -1,17 +1,36 @@
 """Printing: answers on stdout, everything else on stderr; colour only for people who see it."""
 
 import json
+import os
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+
+import typer
 
 from ..errors import WhyrouteError
 
 if TYPE_CHECKING:
     from ..render.lines import Line
 
-__all__ = ["CommandError", "complain", "complain_about", "print_json", "print_lines"]
+__all__ = [
+    "CommandError",
+    "ReaderGoneError",
+    "complain",
+    "complain_about",
+    "print_json",
+    "print_lines",
+    "print_text",
+    "reason_of",
+    "remark",
+    "replacing",
+    "settled",
+    "silence",
+    "standard_output",
+]
 
 
 class CommandError(Exception):
@@ -28,6 +47,52 @@ class CommandError(Exception):
         super().__init__(str(error))
 
 
+class ReaderGoneError(Exception):
+    """Whoever reads standard output has enough, and closed it."""
+
+
+@contextmanager
+def settled(status: int) -> Iterator[None]:
+    """Prints the answer of a command whose exit status is decided, and ends it.
+
+    The status stands, too, when whoever reads the answer closes standard output before its end.
+
+    Raises:
+        typer.Exit: Always, with the status, but for another exception from within.
+    """
+    with suppress(ReaderGoneError):
+        yield
+    raise typer.Exit(status)
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output to write to, flushed at the end. After a failure whatever it still holds is dropped.
+
+    Raises:
+        CommandError: It is closed or can't be written.
+        ReaderGoneError: Whoever reads it has closed it.
+    """
+    if sys.stdout is None:
+        raise CommandError("standard output is closed")
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+        raise ReaderGoneError from None
+    except OSError as error:
+        silence(sys.stdout)
+        raise CommandError(f"standard output can't be written: {reason_of(error)}") from None
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let a stream lead nowhere: Python would complain of what can't be written once more when it flushes at exit."""
+    if stream is not None:
+        with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
 def complain_about(failure: CommandError) -> None:
     """Say on stderr what is wrong, all of it."""
     if isinstance(failure.error, str):
@@ -35,18 +100,34 @@ def complain_about(failure: CommandError) -> None:
     else:
         from ..render.text import error_lines  # noqa: PLC0415 (only when something is wrong)
 
-        _print(error_lines(failure.error), stderr=True)
+        _say(error_lines(failure.error))
 
 
 def complain(sentence: str) -> None:
     """Say one sentence on stderr."""
-    _print([(("error: ", "bold red"), (sentence, ""))], stderr=True)
+    _say([(("error: ", "bold red"), (sentence, ""))])
+
+
+def remark(sentence: str) -> None:
+    """Say on stderr what is no error."""
+    _say([((sentence, ""),)])
+
+
+def _say(lines: Iterable["Line"]) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        _write(lines, sys.stderr)
+        sys.stderr.flush()
+    except OSError:
+        silence(sys.stderr)  # there is nowhere left to say so; the exit status tells
 
 
 def print_lines(lines: Iterable["Line"], output: Path | None = None) -> None:
     """Print text on stdout, or write it to a file without colour."""
     if output is None:
-        _print(lines, stderr=False)
+        with standard_output() as stream:
+            _write(lines, stream)
     else:
         write_file(output, "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines))
 
@@ -60,8 +141,8 @@ def print_json(value: Any, output: Path | None = None) -> None:
 def print_text(text: str, output: Path | None = None) -> None:
     """Print text in UTF-8 as it is on stdout, or write it to a file."""
     if output is None:
-        sys.stdout.buffer.write(text.encode("utf-8"))
-        sys.stdout.buffer.flush()
+        with standard_output() as stream:
+            stream.buffer.write(text.encode("utf-8"))
     else:
         write_file(output, text)
 
@@ -72,10 +153,43 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         CommandError: It can't be written.
     """
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of the one of that name when all of it is written, and not before.
+
+    So a command may write to the file that it reads, and one that fails or is interrupted leaves the old one.
+    A device or a pipe is written to as it is.
+
+    Raises:
+        CommandError: It can't be written.
+    """
+    target = Path(os.path.realpath(path))
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as file:
+                yield file
+            return
+        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=".whyroute-", delete=False) as file:
+            try:
+                yield cast(BinaryIO, file)
+                file.close()
+                os.chmod(file.name, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+                os.replace(file.name, target)
+            except BaseException:
+                os.unlink(file.name)
+                raise
     except OSError as error:
         raise CommandError(f"`{path}` can't be written: {reason_of(error)}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def reason_of(error: OSError) -> str:
@@ -84,14 +198,19 @@ def reason_of(error: OSError) -> str:
     return reason[:1].lower() + reason[1:]
 
 
-def _print(lines: Iterable["Line"], *, stderr: bool) -> None:
-    from rich.console import Console  # noqa: PLC0415 (only when something is shown)
-    from rich.text import Text  # noqa: PLC0415
+def _write(lines: Iterable["Line"], stream: TextIO) -> None:
+    if not _coloured(stream):
+        stream.writelines("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
+        return
+    from rich.color import ColorSystem  # noqa: PLC0415 (only when something is coloured)
+    from rich.style import Style  # noqa: PLC0415
 
-    console = Console(stderr=stderr, soft_wrap=True, highlight=False)
-    for line in lines:
-        shown = Text()
-        for text, style in line:
-            shown.append(text, style or None)
-        shown.rstrip()
-        console.print(shown)
+    def styled(text: str, style: str) -> str:
+        return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
+
+    stream.writelines("".join(styled(*span) for span in line) + "\n" for line in lines)
+
+
+def _coloured(stream: TextIO) -> bool:
+    """Whether a person sees it who has not refused colour; no variable turns it on for anything else."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,9 +1,12 @@
 """Why not this one: a candidate that fails, or that qualifies and is outranked, or that does not exist."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from heapq import nlargest
+from itertools import islice
+from operator import add
 from typing import Any, Literal
 
 from .. import bits
@@ -19,6 +22,10 @@ DecidedBy = Literal["fallback", "hint", "score", "order", "provider", "defaultMo
 """What puts the pick before a candidate that qualifies too."""
 
 _NEAR = 3
+_COMPARED = 100
+"""How many texts are compared in full."""
+_READ = 200
+"""How many characters of a text are read to compare it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,33 +147,35 @@ def _tells(order: Order, best: int, number: int) -> bool:
 
 
 def _rank_of(ranking: Ranking, number: int) -> int | None:
-    if not ranking.members >> number & 1:
-        return None
-    place = 1
-    for members in ranking.classes():
-        if members >> number & 1:
-            return place + (members & bits.full(number)).bit_count()
-        place += members.bit_count()
-    return None
+    place = ranking.place_of(number)
+    return None if place is None else place + 1
 
 
 def _near(catalog: Catalog, provider_id: str, model_name: str) -> Iterator[Candidate]:
     """Candidates with names like these: the same model elsewhere, the same provider's others, then what reads alike."""
     found: dict[int, None] = dict.fromkeys(bits.positions(catalog.of_model(model_name)))
     if len(found) < _NEAR:
-        own = [
-            number
-            for meta in catalog.metadata
-            if meta.id == provider_id
-            for model in meta.models
-            if (number := catalog.number_of(meta.id, model.name)) is not None
-        ]
-        by_name = {catalog.candidate(number).model.name: number for number in own}
-        for name in get_close_matches(model_name, by_name, n=_NEAR, cutoff=0.5):
-            found[by_name[name]] = None
+        own = {catalog.candidate(each).model.name: each for each in bits.positions(catalog.of_provider(provider_id))}
+        found |= dict.fromkeys(own[name] for name in _alike(model_name, own, 0.5))
     if len(found) < _NEAR:
-        texts = {f"{c.metadata.id}/{c.model.name}".casefold(): n for n, c in enumerate(catalog.candidates())}
-        for text in get_close_matches(f"{provider_id}/{model_name}".casefold(), texts, n=_NEAR, cutoff=0.6):
-            found[texts[text]] = None
-    for number in list(found)[:_NEAR]:
+        # Two candidates may read alike: ids that differ in case, or with a slash inside.
+        texts: dict[str, list[int]] = {}
+        for number, candidate in enumerate(catalog.candidates()):
+            texts.setdefault(candidate.id.casefold(), []).append(number)
+        wanted = f"{provider_id}/{model_name}".casefold()
+        found |= dict.fromkeys(number for text in _alike(wanted, texts, 0.6) for number in texts[text])
+    for number in islice(found, _NEAR):
         yield catalog.candidate(number)
+
+
+def _alike(wanted: str, known: Collection[str], cutoff: float) -> list[str]:
+    """Those that read most like a text, the best first. Only those that share most with it are compared in full."""
+    if len(known) > _COMPARED:
+        pairs = _pairs(wanted)
+        known = nlargest(_COMPARED, known, key=lambda text: len(pairs & _pairs(text)))
+    return get_close_matches(wanted[:_READ], known, n=_NEAR, cutoff=cutoff)
+
+
+def _pairs(text: str) -> set[str]:
+    text = text[:_READ]
+    return set(map(add, text, text[1:]))

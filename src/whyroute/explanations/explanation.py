@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..catalog import Candidate, Catalog
 from ..constraints import Constraints, NamedConstraint
+from ..errors import InvalidRequestError
+from ..issues import Issue, child, shown
 from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
 from ..solving import Shadow, Solved
@@ -36,6 +38,9 @@ class Limits:
         near_misses: Candidates that don't qualify; None: all of them.
         unknowns: Facts that nobody supplied; None: all of them.
         ranking: Candidates that qualify; None: all of them.
+
+    Raises:
+        InvalidRequestError: A limit is no integer of at least 1, nor None where that means all; all issues.
     """
 
     cores: int = 64
@@ -44,6 +49,19 @@ class Limits:
     near_misses: int | None = 10
     unknowns: int | None = 10
     ranking: int | None = 20
+
+    def __post_init__(self) -> None:
+        issues: list[Issue] = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            all_of_them = ", or None for all" if each.name in ("near_misses", "unknowns", "ranking") else ""
+            if value is None and all_of_them:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                expected = f"a limit is an integer of at least 1{all_of_them}"
+                issues.append(Issue(child("/limits", each.name), f"{shown(value)}; {expected}"))
+        if issues:
+            raise InvalidRequestError(issues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +109,33 @@ class Explanation:
         solved: The request, compiled and solved.
         why_not: A (provider id, model name) that is asked about.
         limits: How much of each list is made.
+
+    Raises:
+        InvalidRequestError: What is asked about is no pair of strings.
     """
 
     solved: Solved = field(repr=False)
     why_not: tuple[str, str] | None = None
     limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        asked = self.why_not
+        if asked is None:
+            return
+        # A text of two letters could be taken for a pair.
+        if not isinstance(asked, tuple | list) or len(asked) != 2 or not all(isinstance(each, str) for each in asked):
+            expected = "a pair of strings is expected, a provider's id and a model's name"
+            raise InvalidRequestError([Issue("/whyNot", f"{shown(asked)}; {expected}")])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A live provider may hold connections and locks. What was read is computed again where it is asked for.
+        return Explanation, (self.solved.declared(), self.why_not, self.limits)
+
+    def __copy__(self) -> "Explanation":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Explanation":
+        return self
 
     @property
     def catalog(self) -> Catalog:

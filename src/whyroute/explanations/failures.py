@@ -188,14 +188,18 @@ def _unknown_fields(constraint: NamedConstraint, candidate: Candidate) -> tuple[
     return term.unknown_fields(term.observe(candidate.metadata, candidate.model))
 
 
-def grouped(constraint: NamedConstraint) -> tuple[ReasonGroup, ...]:
+def grouped(constraint: NamedConstraint, members: int | None = None) -> tuple[ReasonGroup, ...]:
     """The candidates that a constraint rejects, grouped by reason, the largest group first, then in tie-break order.
 
     Costs a pass over the rejected candidates.
+
+    Args:
+        constraint: The constraint.
+        members: A part of those that it rejects, as a set; all of them when absent.
     """
     catalog, term = constraint.catalog, constraint.term
     found: dict[Hashable, list[int]] = {}
-    for number in bits.positions(constraint.rejected):
+    for number in bits.positions(constraint.rejected if members is None else members):
         candidate = catalog.candidate(number)
         found.setdefault(term.observe(candidate.metadata, candidate.model), []).append(number)
     groups = (

@@ -1,13 +1,14 @@
 """Relaxations: corrections turned into concrete edits of the request, solved again, with the pick they lead to."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..catalog import Candidate
 from ..constraints import NamedConstraint, Owner
 from ..declarations import Capability, NameLists, Need
+from ..frozen import frozen, thawed
 from ..issues import shown
 from ..numbers import Number, as_double, ecmascript
 from ..policies import TenantPolicy
@@ -24,7 +25,7 @@ from ..terms import (
 
 __all__ = ["Edit", "Relaxation", "relax"]
 
-Operation = dict[str, Any]
+Operation = Mapping[str, Any]
 """One operation of a JSON Patch (RFC 6902) on the wire request."""
 
 
@@ -51,7 +52,7 @@ class Relaxation:
     Attributes:
         correction: The constraints that change, in constraint order.
         edits: What changes about each.
-        patch: The edits as a JSON Patch (RFC 6902) of the wire request.
+        patch: The edits as a JSON Patch (RFC 6902) of the wire request; a copy that refuses changes.
         pick: The candidate that the patched request picks.
         offered: Whether it may be proposed to a person at all.
     """
@@ -61,6 +62,9 @@ class Relaxation:
     patch: tuple[Operation, ...]
     pick: Candidate
     offered: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "patch", frozen(self.patch))
 
     @property
     def owners(self) -> tuple[Owner, ...]:
@@ -76,7 +80,7 @@ class Relaxation:
         """The relaxation as it goes over the wire."""
         return {
             "correction": [constraint.id for constraint in self.correction],
-            "patch": [dict(operation) for operation in self.patch],
+            "patch": thawed(self.patch),
             "owners": list(self.owners),
             "offered": self.offered,
             "pick": self.pick.to_dict(),

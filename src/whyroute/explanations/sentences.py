@@ -1,11 +1,20 @@
 """Sentences about an explanation that more than one rendering tells: without markup, not yet made printable."""
 
+from ..constraints import NamedConstraint
 from ..numbers import ecmascript
 from .contrast import Contrast
 from .explanation import Explanation
-from .words import counted
+from .words import counted, few, named
 
-__all__ = ["outranked_clause", "qualifying_clause", "redundant_clause", "score_clause", "tenant_of"]
+__all__ = [
+    "hinge_clause",
+    "hinges",
+    "outranked_clause",
+    "qualifying_clause",
+    "redundant_clause",
+    "score_clause",
+    "tenant_of",
+]
 
 _TIES = {
     "fallback": "regular candidates come before fallbacks",
@@ -38,10 +47,30 @@ def score_clause(explanation: Explanation) -> str | None:
     return f"scores {ecmascript(explanation.ranking[0].score)}, {than if explanation.margin else tie}"
 
 
+def hinges(explanation: Explanation) -> tuple[NamedConstraint, ...]:
+    """The constraints that the choice hangs on: those that alone stop the most candidates; none when none stops any.
+
+    A constraint that admits few is none of them where the others reject the same candidates.
+    """
+    most = max((members.bit_count() for _, members in explanation.stopped_alone), default=0)
+    return tuple(constraint for constraint, members in explanation.stopped_alone if members.bit_count() == most)
+
+
+def hinge_clause(explanation: Explanation) -> tuple[str, str]:
+    """The names of the hinges, of which there are some, and what each of them does."""
+    constraints = hinges(explanation)
+    tenant = tenant_of(explanation)
+    more = next(members for constraint, members in explanation.stopped_alone if constraint is constraints[0])
+    which = {1: "it", 2: "either of them"}.get(len(constraints), "any one of them")
+    return (
+        few([named(constraint, tenant) for constraint in constraints], 3),
+        f"without {which}, {more.bit_count()} more would qualify",
+    )
+
+
 def redundant_clause(explanation: Explanation) -> str:
-    """What the redundant constraints, named before it, do."""
-    verb = "rejects" if len(explanation.redundant) == 1 else "reject"
-    return f"{verb} nobody that the others don't"
+    """What the redundant constraints, named before it, do: each by itself, for together they may reject somebody."""
+    return f"{'rejects' if len(explanation.redundant) == 1 else 'each reject'} nobody that the others don't"
 
 
 def outranked_clause(contrast: Contrast) -> str | None:

@@ -14,7 +14,7 @@ from ..terms import (
     RegionTerm,
     Term,
 )
-from .words import joined
+from ..wording import joined
 
 __all__ = ["user_message"]
 
@@ -44,6 +44,8 @@ _WITHOUT = {
     "thinking": "try a simpler question",
 }
 _RULED = "be used for this task under your organisation's rules"
+_AT_LEAST = (">=", ">")
+_AT_MOST = ("<=", "<")
 _ADMINISTRATOR = "ask the administrator of this service, who can see the details and change what is allowed"
 
 
@@ -77,14 +79,14 @@ def _can(term: Term) -> str:
     match term:
         case FeatureTerm(feature=feature):
             return _CAN.get(feature, "do what this task needs")
-        case ContextWindowTerm():
-            return "take in that much text"
-        case PriceTerm():
-            return "stay within the spending limit"
+        case ContextWindowTerm(op=op):
+            return "take in that much text" if op in _AT_LEAST else "be of the size that this task asks for"
+        case PriceTerm(op=op):
+            return "stay within the spending limit" if op in _AT_MOST else "be in the price range that is asked for"
         case RegionTerm() | RegionListTerm():
             return "keep your data where it has to stay"
-        case LatencyTerm():
-            return "answer as quickly as is asked"
+        case LatencyTerm(op=op):
+            return "answer as quickly as is asked" if op in _AT_MOST else "answer at the pace that is asked for"
         case ListTerm():
             return _RULED
         case KindTerm():
@@ -97,7 +99,7 @@ def _try(term: Term) -> str | None:
     match term:
         case FeatureTerm(feature=feature):
             return _WITHOUT.get(feature)
-        case ContextWindowTerm(floor=False):
+        case ContextWindowTerm(op=op, floor=False) if op in _AT_LEAST:
             return "try a shorter text"
         case _:
             return None

@@ -1,15 +1,24 @@
 """Ways out of a failed route, by whose move they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, cast
 
 from ..catalog import Candidate
 from ..constraints import NamedConstraint
+from ..features import UNSPECIFIED_REGION
 from ..issues import shown
-from .failures import Unknown
+from ..terms import LatencyTerm, RegionListTerm, RegionTerm
+from .explanation import Explanation
 from .relaxations import Relaxation
 
+if TYPE_CHECKING:
+    from ..ruleterms import RuleTerm
+
 __all__ = ["MissingFact", "WaysOut", "ways_out"]
+
+_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +26,16 @@ class MissingFact:
     """A fact that would be enough to know: nothing but its absence stops these candidates.
 
     Attributes:
-        field: The fact: `p95LatencyMs` or `region`, or any field that a rule looks at.
+        name: The fact in plain words.
         constraint: The constraint that asks for it.
-        candidates: Those that nobody supplied it for, in near-miss order.
+        candidates: The first ten of those that nobody supplied it for, in rank order.
+        count: How many they are in all.
     """
 
-    field: str
+    name: str
     constraint: NamedConstraint
     candidates: tuple[Candidate, ...]
-
-    @property
-    def name(self) -> str:
-        """The fact in plain words."""
-        return _FACTS.get(self.field, shown(self.field))
+    count: int
 
 
 _FACTS = {
@@ -64,32 +70,51 @@ class WaysOut:
         return bool(self.bounds or self.policy or self.facts or self.dropped or self.waivers or self.fixed)
 
 
-def ways_out(relaxations: Sequence[Relaxation], unknowns: Sequence[Unknown]) -> WaysOut:
+def ways_out(explanation: Explanation) -> WaysOut:
     """Group what may be offered: relaxations, and the facts whose absence alone stops a candidate."""
     groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": [], "waivers": []}
     fixed: dict[str, NamedConstraint] = {}
-    for relaxation in relaxations:
+    for relaxation in explanation.relaxations:
         if relaxation.offered:
             groups[_move(relaxation)].append(relaxation)
         for constraint in relaxation.correction:
             if constraint.owner == "rule" and not constraint.waivable:
                 fixed[constraint.id] = constraint
-    lacking: dict[tuple[str, str], list[Unknown]] = {}
-    for unknown in unknowns:
-        if not unknown.also:
-            lacking.setdefault((unknown.field, unknown.constraint.id), []).append(unknown)
-    facts = (
-        MissingFact(field, same[0].constraint, tuple(unknown.candidate for unknown in same))
-        for (field, _), same in lacking.items()
-    )
     return WaysOut(
         tuple(groups["bounds"]),
         tuple(groups["policy"]),
-        tuple(facts),
+        tuple(_facts(explanation)),
         tuple(groups["dropped"]),
         tuple(groups["waivers"]),
         tuple(fixed.values()),
     )
+
+
+def _facts(explanation: Explanation) -> Iterator[MissingFact]:
+    catalog = explanation.catalog
+    for constraint, members in explanation.stopped_alone:
+        for name, lacking in _lacking(constraint, members):
+            first = islice(explanation.solved.ranked(lacking).among(lacking), _CANDIDATES)
+            candidates = tuple(map(catalog.candidate, first))
+            yield MissingFact(name, constraint, candidates, lacking.bit_count())
+
+
+def _lacking(constraint: NamedConstraint, members: int) -> Iterator[tuple[str, int]]:
+    """The facts for want of which alone a constraint rejects some of a set, and whom."""
+    catalog = constraint.catalog
+    if constraint.owner == "rule":
+        for field, lacking in cast("RuleTerm", constraint.term).lacking(catalog, members):
+            yield _FACTS.get(field, f"the {shown(field)}"), lacking
+        return
+    match constraint.term:
+        case LatencyTerm():
+            name, lacking = "the p95 latency", members & ~catalog.p95_latency().known
+        case RegionTerm() | RegionListTerm():
+            name, lacking = "the region", members & catalog.in_region(UNSPECIFIED_REGION)
+        case _:
+            return
+    if lacking:
+        yield name, lacking
 
 
 def _move(relaxation: Relaxation) -> str:

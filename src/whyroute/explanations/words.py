@@ -19,8 +19,9 @@ from ..terms import (
     RegionListTerm,
     RegionTerm,
 )
+from ..wording import joined
 
-__all__ = ["clash_sentence", "counted", "joined", "named", "nearest_sentence", "tokens", "usd"]
+__all__ = ["clash_sentence", "counted", "described", "few", "named", "nearest_sentence", "tokens", "usd"]
 
 _NAMES_SHOWN = 4
 
@@ -30,19 +31,16 @@ def counted(count: int, noun: str = "candidate") -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def joined(parts: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+def few(parts: Sequence[str], limit: int | None = _NAMES_SHOWN) -> str:
+    """`a, b, c, d and 196 more`: at most `limit` of them, and how many more there are; all when it is None."""
+    more = 0 if limit is None else len(parts) - limit
+    return joined([*parts[:limit], f"{more} more"]) if more > 0 else joined(parts)
 
 
 def names(values: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
+    """A few names, each once, and how many more there are."""
     distinct = list(dict.fromkeys(values))
-    listed = [shown(value) for value in distinct[:_NAMES_SHOWN]]
-    more = len(distinct) - len(listed)
-    return joined([*listed, f"{more} more"]) if more > 0 else joined(listed)
+    return few([*map(shown, distinct[:_NAMES_SHOWN]), *distinct[_NAMES_SHOWN:]])
 
 
 def tokens(value: Number) -> str:
@@ -67,6 +65,11 @@ def named(constraint: NamedConstraint, tenant: str | None) -> str:
     if constraint.owner == "rule":
         return f"rule {shown(constraint.id.partition('/')[2])}"
     return f"tenant {shown(tenant or '')}'s {_clause(constraint)}"
+
+
+def described(constraint: NamedConstraint, tenant: str | None) -> str:
+    """A constraint as a person would name it, where its id stands beside it."""
+    return named(constraint, tenant).removesuffix(f" ({constraint.id})")
 
 
 def _lists(term: ListTerm) -> str:
@@ -159,8 +162,10 @@ def nearest_sentence(constraint: NamedConstraint, members: int) -> str:
             return "it is on that list" if one else f"all {them}are on that list"
         case ListTerm(allow=()):
             return "an empty allow list lets none pass"
-        case ListTerm():
-            return "it does not pass" if one else f"none {them}passes"
+        case ListTerm(subject=subject):
+            present = _distinct(catalog, members, lambda number: _name(catalog, subject, number))
+            which = f"its {subject[:-1]} is" if one else f"their {subject[:-1]} is"
+            return f"{which if len(present) == 1 else f'their {subject} are'} {names(present)}"
         case ContextWindowTerm(op=op, wanted=wanted):
             window = _nearest(catalog, members, lambda model: model.context_window, op, wanted)
             what = "its" if one else f"the {_most(op, 'largest', 'smallest', 'nearest')}"
@@ -180,6 +185,11 @@ def nearest_sentence(constraint: NamedConstraint, members: int) -> str:
             )
         case _:
             return f"none {them}passes"
+
+
+def _name(catalog: Catalog, subject: str, number: int) -> str:
+    candidate = catalog.candidate(number)
+    return candidate.metadata.id if subject == "providers" else candidate.model.name
 
 
 def _most(op: str, above: str, below: str, equal: str) -> str:

@@ -4,13 +4,17 @@ from collections.abc import Iterator
 
 from ..catalog import Candidate
 from ..explanations import Explanation
+from ..issues import printable
 
-__all__ = ["Line", "Span", "constraint_lines", "pair", "printable"]
+__all__ = ["WIDTH", "Line", "Span", "constraint_lines", "pair", "printable", "within"]
 
 Span = tuple[str, str]
 """A piece of text and its style: a name of rich's, or empty."""
 
 Line = tuple[Span, ...]
+
+WIDTH = 500
+"""How many characters a line has at most where not everything is asked for: about six rows of a terminal."""
 
 
 def pair(candidate: Candidate) -> str:
@@ -18,11 +22,18 @@ def pair(candidate: Candidate) -> str:
     return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
 
 
-def printable(text: str) -> str:
-    """The text with control and other unprintable characters escaped: nothing from a catalog drives a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+def within(line: Line, width: int) -> Line:
+    """The line cut to a number of characters: its longest spans are, and end in `...` then."""
+    if sum(len(text) for text, _ in line) <= width:
+        return line
+    room, most = width, width
+    lengths = sorted(len(text) for text, _ in line)
+    for place, length in enumerate(lengths):
+        most = room // (len(lengths) - place)
+        if length > most:
+            break
+        room -= length
+    return tuple((text if len(text) <= most else f"{text[: max(0, most - 3)]}...", style) for text, style in line)
 
 
 def constraint_lines(explanation: Explanation) -> Iterator[Line]:

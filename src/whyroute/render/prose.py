@@ -1,22 +1,34 @@
 """An explanation as a good colleague would tell it: what clashes, who is nearest, whose move it is."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..constraints import NamedConstraint
 from ..explanations import Explanation, Relaxation
-from ..explanations.sentences import outranked_clause, qualifying_clause, redundant_clause, score_clause, tenant_of
+from ..explanations.failures import grouped
+from ..explanations.sentences import (
+    hinge_clause,
+    hinges,
+    outranked_clause,
+    qualifying_clause,
+    redundant_clause,
+    score_clause,
+    tenant_of,
+)
 from ..explanations.ways import MissingFact, ways_out
-from ..explanations.words import clash_sentence, counted, joined, named
+from ..explanations.words import clash_sentence, counted, described, few, named
 from ..issues import shown
 from ..numbers import Number, ecmascript
-from .lines import Line, constraint_lines, pair, printable
+from ..wording import joined
+from .lines import WIDTH, Line, constraint_lines, pair, printable, within
 
 __all__ = ["explanation_lines"]
 
 _BUDGET = 25
 _RANKED_BESIDE_CONTRAST = 6
 _PROSE_CORE = 3
+_NAMES_IN_A_LINE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +47,7 @@ class Section:
 
 
 def explanation_lines(explanation: Explanation, *, everything: bool = False) -> Iterator[Line]:
-    """Text for a person: at most 25 lines, or everything.
+    """Text for a person: at most 25 lines, none of them a wall, or everything.
 
     Args:
         explanation: What to tell.
@@ -46,7 +58,8 @@ def explanation_lines(explanation: Explanation, *, everything: bool = False) -> 
     sections += tell(explanation, everything)
     if everything:
         sections.append(Section(list(constraint_lines(explanation)), 0, 0))
-    yield from _fitted(sections, None if everything else _BUDGET)
+    for line in _fitted(sections, None if everything else _BUDGET):
+        yield line if everything else within(line, WIDTH)
 
 
 def _fitted(sections: Sequence[Section], budget: int | None) -> Iterator[Line]:
@@ -131,7 +144,7 @@ def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
                 for constraint, reason in miss.failed
             ]
         else:
-            failed = ", ".join(constraint.id for constraint, _ in miss.failed)
+            failed = few([constraint.id for constraint, _ in miss.failed], _NAMES_IN_A_LINE)
             several.append(((f"  {pair(miss.candidate)}", ""), (f"  {failed}", "cyan")))
     if several:
         several.insert(0, (("Several stop", "bold"),))
@@ -143,23 +156,40 @@ def _alone_lines(
 ) -> Iterator[Line]:
     """The candidates that one constraint alone stops, each with why and where that is written; or the best of them."""
     where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
-    others = members.bit_count() - 1
     for number in explanation.solved.ranked(members).among(members):
         candidate = explanation.catalog.candidate(number)
         reason = constraint.rejection(candidate)
         yield (
             (f"  {pair(candidate)}", ""),
-            (f" and {others} more" if others and not everything else "", "dim"),
             (f"  {printable(reason.message if reason else '')}", "yellow"),
             (f"  ({constraint.id}{printable(where)})", "cyan"),
+            (_others(constraint, members, number) if not everything else "", "dim"),
         )
         if not everything:
             return
 
 
+def _others(constraint: NamedConstraint, members: int, told: int) -> str:
+    """How many more of a set a constraint rejects, apart from the one that is told, and whether for the same reason."""
+    more = members.bit_count() - 1
+    if not more:
+        return ""
+    counts: Counter[str] = Counter()
+    mine = ""
+    for group in grouped(constraint, members):
+        counts[group.reason.message] += group.count
+        if group.members >> told & 1:
+            mine = group.reason.message
+    alike = counts[mine] - 1
+    if not alike:
+        return f"; {more} more for similar reasons"
+    rest = f", {more - alike} for similar ones" if more > alike else ""
+    return f"; {alike} more for the same reason{rest}"
+
+
 def _ways_out(explanation: Explanation) -> list[Line]:
     tenant = tenant_of(explanation)
-    ways = ways_out(explanation.relaxations, explanation.unknowns)
+    ways = ways_out(explanation)
     lines: list[Line] = []
     number = 0
 
@@ -202,7 +232,7 @@ def _fixed(constraint: NamedConstraint) -> Line:
 
 def _measure(fact: MissingFact) -> Line:
     """One line for a fact and a constraint, whoever lacks it."""
-    more = f" and {len(fact.candidates) - 1} more" if len(fact.candidates) > 1 else ""
+    more = f" and {fact.count - 1} more" if fact.count > 1 else ""
     return (
         ("  -  ", "bold"),
         (f"find out {fact.name} of ", ""),
@@ -223,22 +253,19 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
     scores = score_clause(explanation)
     if scores is not None:
         head.append(((f"  It {scores}", ""),))
-    if explanation.tightest is not None:
-        admitted = explanation.tightest.admitted.bit_count()
-        head.append(
-            (
-                ("  The choice hangs on ", ""),
-                (printable(named(explanation.tightest, tenant_of(explanation))), "cyan"),
-                (f": it admits {admitted}, fewer than any other", ""),
-            )
-        )
+    if hinges(explanation):
+        names, clause = hinge_clause(explanation)
+        head.append((("  The choice hangs on ", ""), (printable(names), "cyan"), (f": {clause}", "")))
     redundant = [constraint.id for constraint in explanation.redundant]
     if redundant:
-        head.append(((f"  {joined(redundant)} {redundant_clause(explanation)}", "dim"),))
+        names = few(redundant, None if everything else _NAMES_IN_A_LINE)
+        head.append(((f"  {names} {redundant_clause(explanation)}", "dim"),))
     order: list[Line] = [(("Ranking", "bold"),)]
     for place, ranked in enumerate(ranking, start=1):
         gains = [*ranked.matched, *((f"rule {name}", weight) for name, weight in ranked.rules)]
-        met = ", ".join(f"{printable(name)} {_signed(weight)}" for name, weight in gains)
+        preferences = [f"{printable(name)} {_signed(weight)}" for name, weight in gains]
+        more = 0 if everything else len(preferences) - _NAMES_IN_A_LINE
+        met = ", ".join(preferences if more <= 0 else [*preferences[:_NAMES_IN_A_LINE], f"{more} more"])
         marks = "".join([", hinted" if ranked.hint else "", ", fallback" if ranked.fallback else ""])
         order.append(
             (
@@ -281,7 +308,7 @@ def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
         for constraint, reason in contrast.failed:
             yield (
                 (f"  {constraint.id}", "cyan"),
-                (f"  {printable(constraint.label)}", ""),
+                (f"  {printable(described(constraint, tenant_of(explanation)))}", ""),
                 (f"  {printable(reason.message)}", "yellow"),
             )
         return

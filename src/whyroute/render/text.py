@@ -7,7 +7,7 @@ from ..errors import WhyrouteError
 from ..issues import Issue
 from ..numbers import ecmascript
 from ..ranking import RankedCandidates
-from .lines import Line, pair, printable
+from .lines import WIDTH, Line, pair, printable, within
 
 __all__ = ["decision_lines", "error_lines"]
 
@@ -16,6 +16,10 @@ _ALTERNATES_SHOWN = 5
 
 def decision_lines(decision: Decision) -> Iterator[Line]:
     """The pick, why, and the first alternates."""
+    return (within(line, WIDTH) for line in _decision_lines(decision))
+
+
+def _decision_lines(decision: Decision) -> Iterator[Line]:
     meta, model = decision.candidate.metadata, decision.model
     yield (printable(meta.id), "bold green"), (" / ", "dim"), (printable(model.name), "bold green")
     yield ("  why         ", "dim"), (printable(decision.reason), "")

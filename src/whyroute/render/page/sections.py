@@ -5,11 +5,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...constraints import NamedConstraint
 from ...explanations import Explanation, Relaxation
 from ...explanations.failures import Failed
-from ...explanations.sentences import outranked_clause, qualifying_clause, redundant_clause, score_clause, tenant_of
+from ...explanations.sentences import (
+    hinge_clause,
+    hinges,
+    outranked_clause,
+    qualifying_clause,
+    redundant_clause,
+    score_clause,
+    tenant_of,
+)
 from ...explanations.ways import MissingFact, ways_out
-from ...explanations.words import clash_sentence, counted, joined, named
+from ...explanations.words import clash_sentence, counted, described, few
 from ...issues import shown
 from ...numbers import Number, ecmascript
+from ...wording import joined
 from . import markup
 from .payload import Matrix, printable_json
 
@@ -165,14 +174,14 @@ def _further(explanation: Explanation, number: int, core: Sequence[NamedConstrai
 
 def _constraint(constraint: NamedConstraint, tenant: str | None) -> str:
     """A constraint in words, with its id and the place where it is written."""
-    words = named(constraint, tenant).removesuffix(f" ({constraint.id})")
+    words = described(constraint, tenant)
     told = markup.code(words) if words == constraint.label else markup.prose(words)
     where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
     return f'<span class="words">{told}</span> <span class="id">{markup.escape(constraint.id + where)}</span>'
 
 
 def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
-    ways = ways_out(explanation.relaxations, explanation.unknowns)
+    ways = ways_out(explanation)
     tenant = tenant_of(explanation)
     number = 0
 
@@ -232,8 +241,9 @@ def _fixed(constraint: NamedConstraint) -> str:
 
 
 def _fact(fact: MissingFact) -> str:
-    them = "it" if len(fact.candidates) == 1 else "them"
-    names = joined([markup.candidate(candidate) for candidate in fact.candidates])
+    them = "it" if fact.count == 1 else "them"
+    more = [f"{fact.count - len(fact.candidates)} more"] if fact.count > len(fact.candidates) else []
+    names = joined([*map(markup.candidate, fact.candidates), *more])
     return (
         f'<li class="block way">find out {fact.name} of {names}: nothing else stops {them} '
         f'<span class="id">{markup.escape(fact.constraint.id)}</span></li>'
@@ -257,14 +267,13 @@ def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         lines.append(f"It {scores}.")
     elif explanation.survivors.bit_count() > 1:
         lines.append("The others that qualify are fallbacks.")
-    tightest = explanation.tightest
-    if tightest is not None:
-        admitted = tightest.admitted.bit_count()
-        toggle = _toggle("clash", "The tightest constraint", _columns(explanation, [tightest]))
-        words = markup.prose(named(tightest, tenant_of(explanation)))
-        lines.append(f"The choice hangs on {words}: it admits {admitted}, fewer than any other. {toggle}")
+    hanging_on = hinges(explanation)
+    if hanging_on:
+        toggle = _toggle("clash", "What the choice hangs on", _columns(explanation, hanging_on))
+        words, clause = hinge_clause(explanation)
+        lines.append(f"The choice hangs on {markup.prose(words)}: {clause}. {toggle}")
     if explanation.redundant:
-        names = joined([markup.code(constraint.id) for constraint in explanation.redundant])
+        names = few([markup.code(constraint.id) for constraint in explanation.redundant])
         toggle = _toggle("clash", "The redundant constraints", _columns(explanation, explanation.redundant))
         lines.append(f"{names} {redundant_clause(explanation)}. {toggle}")
     if not lines:
