@@ -1,6 +1,6 @@
 """Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
 from .issues import child
 from .modelissues import read_model
+from .regions import NO_REGIONS, Regions, read_regions
 
 __all__ = ["TenantPolicy", "combine", "read_policy"]
 
@@ -62,7 +63,9 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*parts: TenantPolicy | Mapping[str, Any]) -> TenantPolicy:
+def combine(
+    *parts: TenantPolicy | Mapping[str, Any], regions: Regions | Mapping[str, Sequence[str]] | None = None
+) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -71,9 +74,11 @@ def combine(*parts: TenantPolicy | Mapping[str, Any]) -> TenantPolicy:
 
     Args:
         parts: Policies, as models or in wire form, a tenant's own last: the combination carries its tenant id.
+        regions: Groups of regions. Where several parts set `region_allow`, groups are taken for their members first.
 
     Raises:
         InvalidPolicyError: A part is broken; the issues say which one, from 0.
+        InvalidRequestError: The groups are broken, or hold each other.
         ValueError: There are no parts; no policy at all would allow everything.
     """
     if not parts:
@@ -81,10 +86,14 @@ def combine(*parts: TenantPolicy | Mapping[str, Any]) -> TenantPolicy:
     policies = [read_policy(part, child("", index)) for index, part in enumerate(parts)]
     if len(policies) == 1:
         return policies[0]
+    groups = NO_REGIONS if regions is None else read_regions(regions)
+    allowed = _given(policy.region_allow for policy in policies)
+    if len(allowed) > 1:
+        allowed = [groups.meanings(names) for names in allowed]
     clauses: dict[str, Any] = {
         "providers": _combined_lists(policy.providers for policy in policies),
         "models": _combined_lists(policy.models for policy in policies),
-        "region_allow": _intersection(policy.region_allow for policy in policies),
+        "region_allow": _intersection(allowed),
         "max_cost_per_call_usd": min(_given(policy.max_cost_per_call_usd for policy in policies), default=None),
         "max_tokens_per_call": max(_given(policy.max_tokens_per_call for policy in policies), default=None),
     }

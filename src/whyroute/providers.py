@@ -37,6 +37,7 @@ __all__ = [
     "metadata_problems",
     "read_metadata",
     "read_setup_failures",
+    "source_of",
 ]
 
 
@@ -133,6 +134,12 @@ class ProviderMetadata(_Open):
         return cls.model_validate(wire, context=_CHECKED)
 
 
+def source_of(metadata: ProviderMetadata) -> str:
+    """Where a provider comes from: `pack` when its metadata says so under `source`, else `registered`."""
+    extra = metadata.model_extra
+    return "pack" if extra is not None and extra.get("source") == "pack" else "registered"
+
+
 class SetupFailure(WireModel):
     """A registered provider that its registry could not set up; it is never a candidate."""
 
@@ -183,7 +190,7 @@ class DeclaredProvider:
 
 LABELS_MAX_KEYS = 32
 LABEL_VALUE_MAX_LENGTH = 256
-_LABEL_KEY = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?", re.ASCII)
+LABEL_KEY = re.compile(r"[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?", re.ASCII)
 
 Problem = tuple[str, Issue]
 """A broken rule: the contract's reason, and the issue."""
@@ -445,7 +452,7 @@ def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
     if len(labels) > LABELS_MAX_KEYS:
         yield Issue(at, f"{len(labels)} labels; at most {LABELS_MAX_KEYS}")
     for key, value in labels.items():
-        if not _LABEL_KEY.fullmatch(key):
+        if not LABEL_KEY.fullmatch(key):
             yield Issue(
                 child(at, key),
                 f"{shown(key)} is no label key: 1 to 63 lower-case letters and digits, with `.`, `_`, `-`, `/` inside",

@@ -10,14 +10,45 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import gcd
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from . import bits
 from .catalog import Candidate, Catalog
 from .declarations import Preference
-from .numbers import scaled
+from .numbers import Number, scaled
 
-__all__ = ["RankedCandidates", "Ranking", "ScoreMemo", "rank"]
+__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "ScoreMemo", "Wishes", "rank"]
+
+
+class Wish(Protocol):
+    """A weight that some candidates gain."""
+
+    @property
+    def weight(self) -> Number:
+        """What they gain."""
+        ...
+
+    @property
+    def members(self) -> int:
+        """Who they are, as a set."""
+        ...
+
+
+class Order(Protocol):
+    """An order of candidates with equal scores."""
+
+    @property
+    def told(self) -> str:
+        """What it puts first, in plain words: `rule ... puts the lowest ... first`."""
+        ...
+
+    def foremost(self, members: int) -> int:
+        """Those of a set that is not empty that come first."""
+        ...
+
+
+Wishes = Sequence[Wish]
+Orders = Sequence[Order]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +65,27 @@ class Scores:
     exponent: int
 
     @classmethod
-    def of(cls, preferences: Sequence[Preference], catalog: Catalog) -> Scores:
-        """The scores of every candidate of a catalog."""
-        if not preferences:
+    def of(cls, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
+        """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
+        if not preferences and not wishes:
             return _NO_SCORES
         parts = [(preference.feature, *scaled(preference.weight)) for preference in preferences]
-        exponent = min(power for _, _, power in parts)
+        wished = [(wish.members, *scaled(wish.weight)) for wish in wishes]
+        exponent = min(power for _, _, power in (*parts, *wished))
         weights: dict[str, int] = {}
         for name, digits, power in parts:
             weights[name] = weights.get(name, 0) + digits * 10 ** (power - exponent)
-        unit = gcd(*weights.values()) or 1
+        gains = [
+            (catalog.with_feature(name) | catalog.with_attribute(name), weight)
+            for name, weight in weights.items()
+            if weight
+        ]
+        gains += [(members, digits * 10 ** (power - exponent)) for members, digits, power in wished if digits]
+        unit = gcd(*(weight for _, weight in gains)) or 1
         slices: list[int] = []
         low = 0
-        for name, weight in weights.items():
-            if not weight:
-                continue
-            members = catalog.with_feature(name) | catalog.with_attribute(name)
+        for gaining, weight in gains:
+            members = gaining
             if weight < 0:
                 low += weight  # a penalty for some is a gain for all others, over a lower floor
                 members = catalog.all() & ~members
@@ -78,21 +114,25 @@ class ScoreMemo:
     __slots__ = ("_kept",)
 
     def __init__(self) -> None:
-        self._kept: tuple[Sequence[Preference], Scores] | None = None
+        self._kept: tuple[Sequence[Preference], Wishes, Scores] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScoreMemo, ()  # they are added up again where they are asked for
 
-    def scores(self, preferences: Sequence[Preference], catalog: Catalog) -> Scores:
+    def scores(self, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
         """The scores, of the catalog that it was always asked about."""
         kept = self._kept
-        if kept is None or (kept[0] is not preferences and kept[0] != preferences):
-            kept = self._kept = preferences, Scores.of(preferences, catalog)
-        return kept[1]
+        if (
+            kept is None
+            or (kept[0] is not preferences and kept[0] != preferences)
+            or (kept[1] is not wishes and kept[1] != wishes)
+        ):
+            kept = self._kept = preferences, wishes, Scores.of(preferences, catalog, wishes)
+        return kept[2]
 
 
 class Ranking:
-    """The candidates that qualify, best first: hinted ones, then by score, then in tie-break order.
+    """The candidates that qualify, best first: hinted ones, then by score, then by `orders`, then in tie-break order.
 
     Attributes:
         catalog: The catalog they are numbered in.
@@ -101,22 +141,26 @@ class Ranking:
         matching: The candidates of the catalog that match every hint; empty when none was given.
         hinted: Those of them that qualify.
         fallback: Whether only fallback providers qualify.
+        orders: What orders equal scores, the most important first.
     """
 
     # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
     # `_ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
     __slots__ = (
         *("_classes", "_ends", "_lock", "_numbers", "_rest"),
-        *("catalog", "fallback", "hinted", "matching", "members", "scores"),
+        *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
     )
 
-    def __init__(self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool) -> None:
+    def __init__(
+        self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: Orders = ()
+    ) -> None:
         self.catalog = catalog
         self.scores = scores
         self.members = members
         self.matching = matching
         self.hinted = hinted = members & matching
         self.fallback = fallback
+        self.orders = orders
         self._classes: list[int] = []
         self._numbers = array("I")
         self._ends = array("I")
@@ -125,18 +169,28 @@ class Ranking:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for; the lock can't travel.
-        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback)
+        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback, self.orders)
 
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
         fallbacks = members & self.catalog.fallbacks()
         for part in (members ^ fallbacks, fallbacks):
             if part:
-                yield from Ranking(self.catalog, self.scores, part, self.matching, fallback=part == fallbacks)
+                fallback = part == fallbacks
+                yield from Ranking(
+                    self.catalog, self.scores, part, self.matching, fallback=fallback, orders=self.orders
+                )
 
     def best(self) -> int:
         """The number of the pick."""
-        return bits.lowest(self.scores.best(self.hinted or self.members))
+        return bits.lowest(self._foremost(self.hinted or self.members))
+
+    def _foremost(self, members: int) -> int:
+        """Those of a set that is not empty that only the tie-break order tells apart from its best."""
+        members = self.scores.best(members)
+        for order in self.orders:
+            members = order.foremost(members)
+        return members
 
     def _find_next(self) -> bool:
         """Find the next class, unless all are found. Whoever reads them goes by `_ends`, which is extended last."""
@@ -144,7 +198,7 @@ class Ranking:
             if not self._rest:
                 return False
             part = self._rest.pop()
-            found = self.scores.best(part)
+            found = self._foremost(part)
             if part != found:
                 self._rest.append(part ^ found)
             count = found.bit_count()
@@ -224,8 +278,8 @@ _BITS_A_NUMBER = 32
 """What a number takes in an array."""
 
 
-def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool) -> Ranking:
-    return Ranking(catalog, scores, members, matching, fallback=fallback)
+def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool, orders: Orders) -> Ranking:
+    return Ranking(catalog, scores, members, matching, fallback=fallback, orders=orders)
 
 
 class RankedCandidates(Sequence[Candidate]):
@@ -286,6 +340,8 @@ def rank(
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
     *,
+    wishes: Wishes = (),
+    orders: Orders = (),
     memo: ScoreMemo | None = None,
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
@@ -302,5 +358,5 @@ def rank(
             matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
             matching &= catalog.of_model(preferred_model)
-    scores = Scores.of(preferences, catalog) if memo is None else memo.scores(preferences, catalog)
-    return Ranking(catalog, scores, members, matching, fallback=not regular)
+    scores = Scores.of(preferences, catalog, wishes) if memo is None else memo.scores(preferences, catalog, wishes)
+    return Ranking(catalog, scores, members, matching, fallback=not regular, orders=orders)

@@ -232,16 +232,22 @@ class PriceTerm:
 
 @dataclass(frozen=True, slots=True)
 class RegionTerm:
-    """The provider is in the region asked for."""
+    """The provider is in the region asked for, or in one that it stands for.
+
+    Attributes:
+        wanted: The region or group of regions.
+        names: The regions that it stands for, itself among them.
+    """
 
     wanted: str
+    names: tuple[str, ...] | None = None
 
     @property
     def label(self) -> str:
         return f"region={self.wanted}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.in_region(self.wanted)
+        return catalog.in_region(self.wanted) if self.names is None else catalog.in_any_region(self.names)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.region
@@ -250,7 +256,7 @@ class RegionTerm:
         return map(_REGION, providers)
 
     def accepts(self, observed: str) -> bool:
-        return observed == self.wanted
+        return observed == self.wanted if self.names is None else observed in self.names
 
     def reason(self, observed: str) -> RejectionReason:
         message = f"is in {shown(observed)}, not in {shown(self.wanted)}"
@@ -363,9 +369,15 @@ class ListTerm:
 
 @dataclass(frozen=True, slots=True)
 class RegionListTerm:
-    """The provider is in one of the regions that the policy allows."""
+    """The provider is in one of the regions that the policy allows, or in one that they stand for.
+
+    Attributes:
+        allow: The regions and groups of regions.
+        names: The regions that they stand for, themselves among them.
+    """
 
     allow: tuple[str, ...]
+    names: tuple[str, ...] | None = None
     _found: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -373,7 +385,7 @@ class RegionListTerm:
         return f"tenant.regionAllow[{','.join(self.allow)}]"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.in_any_region(self.allow)
+        return catalog.in_any_region(self.allow if self.names is None else self.names)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.region
@@ -383,7 +395,7 @@ class RegionListTerm:
 
     def accepts(self, observed: str) -> bool:
         if not self._found:
-            self._found.append(frozenset(self.allow))
+            self._found.append(frozenset(self.allow if self.names is None else self.names))
         return observed in self._found[0]
 
     def reason(self, observed: str) -> RejectionReason:

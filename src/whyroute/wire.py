@@ -1,13 +1,13 @@
 """One wire request to one wire answer: what `batch`, `route --request` and the service run."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
 from .catalog import Catalog
+from .constraints import Origin
 from .decisions import Decision, outcome_of
 from .declarations import Capability, read_capability
 from .errors import (
@@ -21,8 +21,10 @@ from .errors import (
     WhyrouteError,
 )
 from .explanations import Explanation
+from .facts import label_issues, token_issues
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
+from .moments import moment_issues, read_moment, written
 from .policies import TenantPolicy, read_policy
 from .providers import (
     DeclaredProvider,
@@ -33,12 +35,13 @@ from .providers import (
     read_setup_failures,
 )
 from .solver import EngineName
-from .solving import Solved, solve
+from .solving import Situation, Solved, solve
 
 __all__ = ["answer", "answer_json", "answer_line", "read_request"]
 
 _INCLUDES = ("matched", "explanation", "request")
-_NOT_YET = ("regions", "conditions", "rules", "waivers", "slots", "together")
+_NOT_YET = ("slots", "together")
+_RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
 
 
 def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict[str, Any]:
@@ -93,6 +96,7 @@ class Request:
         capability: The declaration.
         catalog: The providers.
         policy: The tenant's policy, if one was given.
+        situation: The rules, and what they depend on; None when there are neither rules nor groups of regions.
         at: The time of the request, as it was written.
         document: The request as it was given, with its time filled in.
     """
@@ -107,6 +111,7 @@ class Request:
         "preferred_model",
         "preferred_provider",
         "setup_failures",
+        "situation",
         "why_not",
     )
 
@@ -117,8 +122,10 @@ class Request:
         catalog: Catalog,
         policy: TenantPolicy | None,
         setup_failures: tuple[SetupFailure, ...],
+        situation: Situation | None,
     ) -> None:
         self.document = document
+        self.situation = situation
         self.capability = capability
         self.catalog = catalog
         self.policy = policy
@@ -139,6 +146,7 @@ class Request:
             preferred_provider=self.preferred_provider,
             preferred_model=self.preferred_model,
             setup_failures=self.setup_failures,
+            situation=self.situation,
             engine=engine,
         )
 
@@ -167,6 +175,8 @@ class Request:
     def _beside(self, solved: Solved) -> dict[str, Any]:
         """What an answer has beside its decision or error."""
         found: dict[str, Any] = {"at": self.at}
+        if (shadow := solved.shadow) is not None:
+            found["shadow"] = shadow.to_dict()
         if "matched" in self.include:
             found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
         if "explanation" in self.include:
@@ -200,14 +210,42 @@ def read_request(request: Any, *, now: datetime | None = None) -> Request:
         raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
     reader = _Reader(request)
     document = reader.document()
-    document.setdefault("at", _utc(now or datetime.now(UTC)))
+    document.setdefault("at", written(now or datetime.now(UTC)))
     capability = reader.capability()
     policy = reader.policy()
     providers = reader.providers()
     failures = reader.setup_failures()
     reader.raise_problems()
     assert capability is not None  # read_capability raised otherwise, and so did raise_problems
-    return Request(document, capability, Catalog.of_members(providers), policy, failures)
+    return Request(document, capability, Catalog.of_members(providers), policy, failures, _situation(document))
+
+
+def _situation(document: Mapping[str, Any]) -> Situation | None:
+    """The rules of a request without issues, and what they depend on."""
+    sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
+    origins = document.get("origins")
+    if not any(sections.values()) and not origins:
+        return None
+    from .kleene import Call, Setting  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from .rulebook import rulebook_of  # noqa: PLC0415
+
+    book = rulebook_of(sections)
+    tokens = document.get("tokens")
+    return Situation(
+        book,
+        Setting(book.regions, None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))),
+        document.get("labels", {}),
+        document.get("capabilityName"),
+        read_moment(document["at"]),
+        None if origins is None else _origins_of(origins),
+    )
+
+
+def _origins_of(document: Mapping[str, Any]) -> dict[str, tuple[Origin, ...]]:
+    return {
+        name: tuple(Origin(each["file"], each["line"], each["column"]) for each in places)
+        for name, places in document.items()
+    }
 
 
 class _Reader:
@@ -236,16 +274,27 @@ class _Reader:
 
     def document(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        unreadable: set[str] = set()
         for key, value in self.request.items():
             if not isinstance(key, str) or key not in _KEYS:
                 self.request_issues.append(_unknown_key(key))
                 continue
             found[key] = value
             check = _KEYS[key]
-            if check is not None:
+            if key in _RULE_SECTIONS:
+                found[key], foreign = plain(value, child("", key))
+                self.request_issues += foreign
+                unreadable |= {issue.path for issue in foreign}
+            elif check is not None:
                 cleaned, foreign = plain(value, child("", key))
                 found[key] = cleaned
                 self.request_issues += foreign or check(cleaned, child("", key))
+        sections = {key: found[key] for key in _RULE_SECTIONS if key in found}
+        if sections:
+            from .rulebook import rulebook_issues  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+
+            # A value that no JSON text could hold was reported; what is left of it would be reported again.
+            self.request_issues += [issue for issue in rulebook_issues(sections) if issue.path not in unreadable]
         for key in ("capability", "providers"):
             if key not in self.request:
                 self.request_issues.append(Issue(child("", key), f"missing; a request has `{key}`"))
@@ -327,54 +376,8 @@ def _echoable(given: dict[str, Any]) -> dict[str, Any]:
     return {} if given and plain(given["id"])[1] else given
 
 
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-_MOMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?", re.ASCII
-)  # RFC 3339, and a date alone
-
-
-def _check_moment(value: Any, path: str) -> list[Issue]:
-    if isinstance(value, str) and _MOMENT.fullmatch(value):
-        try:
-            (date if len(value) == 10 else datetime).fromisoformat(value.upper())
-        except ValueError:
-            pass
-        else:
-            return []
-    return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
-
-
 def _check_string(value: Any, path: str) -> list[Issue]:
     return [] if isinstance(value, str) else [Issue(path, f"{shown(value)} is {kind_of(value)}; a string is expected")]
-
-
-def _check_labels(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; labels are an object of strings")]
-    return [issue for key, item in value.items() for issue in _check_string(item, child(path, key))]
-
-
-def _check_tokens(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; tokens are an object with `prompt` and `completion`")]
-    issues = [
-        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, _TOKEN_KEYS)}")
-        for key in value
-        if key not in _TOKEN_KEYS
-    ]
-    for key in _TOKEN_KEYS:
-        count = value.get(key)
-        # Past 2**53 the double of an integer is a float.
-        if isinstance(count, bool) or not isinstance(count, int | float) or count < 0 or count % 1:
-            found = "missing" if key not in value else shown(count)
-            issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
-    return issues
-
-
-_TOKEN_KEYS = ("prompt", "completion")
 
 
 def _check_failures(value: Any, path: str) -> list[Issue]:
@@ -407,6 +410,32 @@ def _check_strings(value: Any, path: str, keys: tuple[str, ...], shape: str) -> 
     return issues
 
 
+def _check_origins(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; origins are an object of lists, by the ids of constraints")]
+    issues: list[Issue] = []
+    for name, places in value.items():
+        at = child(path, name)
+        if not isinstance(places, list):
+            issues.append(Issue(at, f"{kind_of(places)}; origins are a list of {{file, line, column}}"))
+            continue
+        issues += [
+            Issue(child(at, index), f"{shown(place)} is no origin; an origin is {{file, line, column}}, from line 1 on")
+            for index, place in enumerate(places)
+            if not _is_origin(place)
+        ]
+    return issues
+
+
+def _is_origin(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
+        return False
+    numbers = (value["line"], value["column"])
+    return isinstance(value["file"], str) and all(
+        isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in numbers
+    )
+
+
 _CANDIDATE_KEYS = ("provider", "model")
 
 
@@ -433,9 +462,15 @@ _KEYS: dict[str, Any] = {
     "preferredProvider": _check_string,
     "preferredModel": _check_string,
     "setupFailures": _check_failures,
-    "labels": _check_labels,
-    "at": _check_moment,
-    "tokens": _check_tokens,
+    "labels": label_issues,
+    "at": moment_issues,
+    "tokens": token_issues,
+    "regions": None,
+    "conditions": None,
+    "rules": None,
+    "waivers": None,
+    "capabilityName": _check_string,
+    "origins": _check_origins,
     "whyNot": _check_candidate,
     "include": _check_include,
     "id": lambda value, path: [],

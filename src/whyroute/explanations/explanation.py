@@ -12,7 +12,7 @@ from ..errors import InvalidRequestError
 from ..issues import Issue, child, shown
 from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
-from ..solving import Solved
+from ..solving import Shadow, Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
@@ -70,10 +70,11 @@ class Ranked:
 
     Attributes:
         candidate: The candidate.
-        score: The sum of the weights of the preferences that it meets.
+        score: The sum of the weights of the preferences and rules that it meets.
         matched: Those preferences, as (feature or attribute, weight); one that is written twice stands twice.
         hint: Whether it matches every hint that was given.
         fallback: Whether its provider is a fallback.
+        rules: Those rules, as (name, weight), in rule order.
     """
 
     candidate: Candidate
@@ -81,13 +82,17 @@ class Ranked:
     matched: tuple[tuple[str, Number], ...]
     hint: bool
     fallback: bool
+    rules: tuple[tuple[str, Number], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The ranked candidate as it goes over the wire."""
         return {
             "candidate": self.candidate.to_dict(),
             "score": self.score,
-            "matched": [{"feature": feature, "weight": weight} for feature, weight in self.matched],
+            "matched": [
+                *({"feature": feature, "weight": weight} for feature, weight in self.matched),
+                *({"rule": rule, "weight": weight} for rule, weight in self.rules),
+            ],
             "hint": self.hint,
             "fallback": self.fallback,
         }
@@ -143,6 +148,16 @@ class Explanation:
         return self.solved.constraints
 
     @property
+    def shadows(self) -> tuple[NamedConstraint, ...]:
+        """The rules that are only tried out; they reject nobody, and their counts say what they would do."""
+        return self.solved.shadows
+
+    @property
+    def shadow(self) -> Shadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self.solved.shadow
+
+    @property
     def survivors(self) -> int:
         """The set of candidates that all constraints admit."""
         return self.solved.survivors
@@ -185,7 +200,8 @@ class Explanation:
     def relaxations(self) -> tuple[Relaxation, ...]:
         """For every correction the edits it takes, solved again, with the pick that they lead to."""
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        return tuple(relax(self.solved, each) for each in sets)
+        found = (relax(self.solved, each) for each in sets)
+        return tuple(relaxation for relaxation in found if relaxation is not None)
 
     @property
     def truncated(self) -> tuple[str, ...]:
@@ -270,9 +286,10 @@ class Explanation:
             candidate = self.catalog.candidate(number)
             features, attributes = candidate.model.features, candidate.metadata.attributes
             matched = tuple((p.feature, p.weight) for p in prefer if p.feature in features or p.feature in attributes)
-            score = sum((exact(weight) for _, weight in matched), exact(0))
+            rules = self.solved.wished(number)
+            score = sum((exact(weight) for _, weight in (*matched, *rules)), exact(0))
             hint = bool(ranking.hinted >> number & 1)
-            found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback))
+            found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback, rules))
         return found
 
     @cached_property
@@ -317,7 +334,7 @@ class Explanation:
         """The explanation as it goes over the wire."""
         found: dict[str, Any] = {
             "satisfiable": self.satisfiable,
-            "constraints": [_constraint(constraint) for constraint in self.constraints],
+            "constraints": [_constraint(constraint) for constraint in self.solved.listed],
             "cores": [[constraint.id for constraint in core] for core in self.cores],
             "corrections": [[constraint.id for constraint in each] for each in self.corrections],
         }
@@ -365,6 +382,13 @@ class Explanation:
 def _constraint(constraint: NamedConstraint) -> dict[str, Any]:
     admitted = constraint.admitted.bit_count()
     found: dict[str, Any] = {"id": constraint.id, "label": constraint.label, "owner": constraint.owner}
+    if constraint.contact is not None:
+        found["contact"] = constraint.contact
+    if constraint.because is not None:
+        found["because"] = constraint.because
     if constraint.origins:
         found["origins"] = [{"file": o.file, "line": o.line, "column": o.column} for o in constraint.origins]
-    return {**found, "admitted": admitted, "rejected": constraint.catalog.size - admitted}
+    found |= {"admitted": admitted, "rejected": constraint.catalog.size - admitted}
+    if constraint.shadow:
+        found["shadow"] = True
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations  # array is not subscriptable before Python 3
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from functools import cached_property
 from itertools import compress
 from json import JSONEncoder
@@ -254,7 +255,7 @@ class _Rejections(_Selection[Rejection]):
         if any(isinstance(value, list) for reason in wired.values() for value in reason.values()):
             for rejection in found:
                 reason = rejection["reason"]
-                reason.update({key: value.copy() for key, value in reason.items() if isinstance(value, list)})
+                reason.update({key: _copied(value) for key, value in reason.items() if isinstance(value, list)})
         return found
 
     def iter_json(self) -> Iterator[str]:
@@ -273,6 +274,11 @@ class _Rejections(_Selection[Rejection]):
             yield "".join(pieces)[: -len(_NEXT)]
             between = _NEXT
         yield "]" if between == _NEXT else "[]"
+
+
+def _copied(values: list[Any]) -> list[Any]:
+    """A list of its own; lists of names may be long, those of objects are short."""
+    return deepcopy(values) if values and isinstance(values[0], dict) else values.copy()
 
 
 class _Made(dict[Hashable, T]):

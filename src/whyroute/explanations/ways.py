@@ -3,13 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING, cast
 
 from ..catalog import Candidate
 from ..constraints import NamedConstraint
 from ..features import UNSPECIFIED_REGION
+from ..issues import shown
 from ..terms import LatencyTerm, RegionListTerm, RegionTerm
 from .explanation import Explanation
 from .relaxations import Relaxation
+
+if TYPE_CHECKING:
+    from ..ruleterms import RuleTerm
 
 __all__ = ["MissingFact", "WaysOut", "ways_out"]
 
@@ -33,6 +38,14 @@ class MissingFact:
     count: int
 
 
+_FACTS = {
+    "p95LatencyMs": "the p95 latency",
+    "region": "the region",
+    "maxOutputTokens": "the limit of output tokens",
+    "callUsd": "the tokens of the call, for the price",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class WaysOut:
     """What could be done, by whose move it is, in the order in which people should consider it.
@@ -42,45 +55,72 @@ class WaysOut:
         policy: The policy's owner allows more.
         facts: Somebody finds out what nobody supplied.
         dropped: The caller gives up a need, or asks for another kind.
+        waivers: A rule's owner waives it.
+        fixed: The rules that stand in the way and are nobody's to change here: they can't be waived.
     """
 
     bounds: tuple[Relaxation, ...]
     policy: tuple[Relaxation, ...]
     facts: tuple[MissingFact, ...]
     dropped: tuple[Relaxation, ...]
+    waivers: tuple[Relaxation, ...] = ()
+    fixed: tuple[NamedConstraint, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.bounds or self.policy or self.facts or self.dropped)
+        return bool(self.bounds or self.policy or self.facts or self.dropped or self.waivers or self.fixed)
 
 
 def ways_out(explanation: Explanation) -> WaysOut:
     """Group what may be offered: relaxations, and the facts whose absence alone stops a candidate."""
-    groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": []}
+    groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": [], "waivers": []}
+    fixed: dict[str, NamedConstraint] = {}
     for relaxation in explanation.relaxations:
         if relaxation.offered:
             groups[_move(relaxation)].append(relaxation)
-    facts = tuple(_facts(explanation))
-    return WaysOut(tuple(groups["bounds"]), tuple(groups["policy"]), facts, tuple(groups["dropped"]))
+        for constraint in relaxation.correction:
+            if constraint.owner == "rule" and not constraint.waivable:
+                fixed[constraint.id] = constraint
+    return WaysOut(
+        tuple(groups["bounds"]),
+        tuple(groups["policy"]),
+        tuple(_facts(explanation)),
+        tuple(groups["dropped"]),
+        tuple(groups["waivers"]),
+        tuple(fixed.values()),
+    )
 
 
 def _facts(explanation: Explanation) -> Iterator[MissingFact]:
     catalog = explanation.catalog
     for constraint, members in explanation.stopped_alone:
-        match constraint.term:
-            case LatencyTerm():
-                name, lacking = "the p95 latency", members & ~catalog.p95_latency().known
-            case RegionTerm() | RegionListTerm():
-                name, lacking = "the region", members & catalog.in_region(UNSPECIFIED_REGION)
-            case _:
-                continue
-        if lacking:
+        for name, lacking in _lacking(constraint, members):
             first = islice(explanation.solved.ranked(lacking).among(lacking), _CANDIDATES)
             candidates = tuple(map(catalog.candidate, first))
             yield MissingFact(name, constraint, candidates, lacking.bit_count())
+
+
+def _lacking(constraint: NamedConstraint, members: int) -> Iterator[tuple[str, int]]:
+    """The facts for want of which alone a constraint rejects some of a set, and whom."""
+    catalog = constraint.catalog
+    if constraint.owner == "rule":
+        for field, lacking in cast("RuleTerm", constraint.term).lacking(catalog, members):
+            yield _FACTS.get(field, f"the {shown(field)}"), lacking
+        return
+    match constraint.term:
+        case LatencyTerm():
+            name, lacking = "the p95 latency", members & ~catalog.p95_latency().known
+        case RegionTerm() | RegionListTerm():
+            name, lacking = "the region", members & catalog.in_region(UNSPECIFIED_REGION)
+        case _:
+            return
+    if lacking:
+        yield name, lacking
 
 
 def _move(relaxation: Relaxation) -> str:
     """Whose move it is: what the caller gives up weighs most, then what the policy's owner has to allow."""
     if any(edit.kind == "dropped" or edit.constraint.id == "kind" for edit in relaxation.edits):
         return "dropped"
+    if "rule" in relaxation.owners:
+        return "waivers"
     return "bounds" if relaxation.owners == ("caller",) else "policy"

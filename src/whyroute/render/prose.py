@@ -213,10 +213,21 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     if ways.facts:
         lines.append((("Ways out: facts nobody supplied", "bold"),))
         lines += [_measure(fact) for fact in ways.facts]
+    tell("Ways out: a waiver", ways.waivers)
     tell("Ways out: giving something up", ways.dropped)
+    if ways.fixed:
+        lines.append((("Not yours to change", "bold"),))
+        lines += [_fixed(constraint) for constraint in ways.fixed]
     if "relaxations" in explanation.truncated:
         lines.append((("There are more ways out than were worked out", "dim"),))
     return lines
+
+
+def _fixed(constraint: NamedConstraint) -> Line:
+    """A rule that can't be waived, with whom to ask and why there is it."""
+    contact = "" if constraint.contact is None else f" (owner {printable(constraint.contact)})"
+    because = "" if constraint.because is None else f": {printable(constraint.because)}"
+    return ("  -  ", "bold"), (printable(named(constraint, None)), "cyan"), (contact, "dim"), (because, "")
 
 
 def _measure(fact: MissingFact) -> Line:
@@ -251,7 +262,8 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
         head.append(((f"  {names} {redundant_clause(explanation)}", "dim"),))
     order: list[Line] = [(("Ranking", "bold"),)]
     for place, ranked in enumerate(ranking, start=1):
-        preferences = [f"{printable(name)} {_signed(weight)}" for name, weight in ranked.matched]
+        gains = [*ranked.matched, *((f"rule {name}", weight) for name, weight in ranked.rules)]
+        preferences = [f"{printable(name)} {_signed(weight)}" for name, weight in gains]
         more = 0 if everything else len(preferences) - _NAMES_IN_A_LINE
         met = ", ".join(preferences if more <= 0 else [*preferences[:_NAMES_IN_A_LINE], f"{more} more"])
         marks = "".join([", hinted" if ranked.hint else "", ", fallback" if ranked.fallback else ""])

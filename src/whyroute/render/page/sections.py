@@ -202,7 +202,12 @@ def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         yield '<h3>Facts nobody supplied</h3>\n<ul class="ways">'
         yield from (_fact(fact) for fact in ways.facts)
         yield "</ul>"
+    yield from listed("A waiver", ways.waivers)
     yield from listed("Giving something up", ways.dropped)
+    if ways.fixed:
+        yield '<h3>Not yours to change</h3>\n<ul class="ways">'
+        yield from (_fixed(constraint) for constraint in ways.fixed)
+        yield "</ul>"
     if "relaxations" in explanation.truncated:
         yield '<p class="note">There are more ways out than were worked out.</p>'
 
@@ -226,6 +231,13 @@ def _way(explanation: Explanation, matrix: Matrix, number: int, relaxation: Rela
 
 def _lines(text: str) -> str:
     return "\n".join(markup.escape(line) for line in text.split("\n"))
+
+
+def _fixed(constraint: NamedConstraint) -> str:
+    """A rule that can't be waived, with whom to ask and why there is it."""
+    contact = "" if constraint.contact is None else f" (owner {markup.escape(constraint.contact)})"
+    because = "" if constraint.because is None else f": {markup.escape(constraint.because)}"
+    return f'<li class="block way">{_constraint(constraint, None)}{contact}{because}</li>'
 
 
 def _fact(fact: MissingFact) -> str:
@@ -276,7 +288,9 @@ def _ranking(explanation: Explanation) -> Iterator[str]:
     for place, ranked in enumerate(ranking, start=1):
         marks = [text for text, is_so in (("hinted", ranked.hint), ("fallback", ranked.fallback)) if is_so]
         tags = "".join(f' <span class="tag">{mark}</span>' for mark in marks)
-        met = ", ".join(f"{markup.code(name)} {_signed(weight)}" for name, weight in ranked.matched)
+        gains = [(markup.code(name), weight) for name, weight in ranked.matched]
+        gains += [(f"rule {markup.code(name)}", weight) for name, weight in ranked.rules]
+        met = ", ".join(f"{name} {_signed(weight)}" for name, weight in gains)
         name = f'<span class="place">{place}. </span>{markup.candidate(ranked.candidate)}{tags}'
         rows.append([f'{name}<span class="met">{met}</span>', ecmascript(ranked.score)])
     yield _scrolling("The ranking", markup.table("The ranking of the candidates that qualify", heads, rows))

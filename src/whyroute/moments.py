@@ -1,0 +1,76 @@
+"""Times on the wire: a date, which covers its whole UTC day, or a date and time with its zone (RFC 3339)."""
+
+import re
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+from .issues import Issue, shown
+
+__all__ = ["Moment", "is_within", "moment_issues", "read_moment", "written"]
+
+_NANOSECOND = 1
+_SECOND = 1_000_000_000 * _NANOSECOND
+_DAY = 86_400 * _SECOND
+
+_MOMENT = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?", re.ASCII
+)
+
+
+class Moment(NamedTuple):
+    """A time, in nanoseconds since the first day of year 1.
+
+    Attributes:
+        start: The instant itself; of a date, the start of its UTC day.
+        end: The instant itself; of a date, the start of the next day.
+    """
+
+    start: int
+    end: int
+
+
+def read_moment(text: str) -> Moment:
+    """Read a date, or a date and time with its zone.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    match = _MOMENT.fullmatch(text)
+    if match is None:
+        raise ValueError("no time")
+    day, hour, minute, second, fraction, sign, offset_hours, offset_minutes = match.groups()
+    start = date.fromisoformat(day).toordinal() * _DAY
+    if hour is None:
+        return Moment(start, start + _DAY)
+    parts = [int(part or 0) for part in (hour, minute, second, offset_hours, offset_minutes)]
+    if any(part > most for part, most in zip(parts, (23, 59, 59, 23, 59), strict=True)):
+        raise ValueError("no time of a day")
+    offset = (parts[3] * 3600 + parts[4] * 60) * (-1 if sign == "-" else 1)
+    instant = start + (parts[0] * 3600 + parts[1] * 60 + parts[2] - offset) * _SECOND
+    instant += int((fraction or "").ljust(9, "0"))
+    return Moment(instant, instant)
+
+
+def is_within(at: Moment, since: Moment | None, until: Moment | None) -> bool:
+    """Whether a time is in a period: from `since` on, up to the end of the day `until`, or up to that instant.
+
+    A time that is a date counts as the start of its day.
+    """
+    return (since is None or since.start <= at.start) and (until is None or at.start < until.end)
+
+
+def moment_issues(value: Any, path: str) -> list[Issue]:
+    """What is wrong with a time on the wire."""
+    if isinstance(value, str):
+        try:
+            read_moment(value)
+        except ValueError:
+            pass
+        else:
+            return []
+    return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
+
+
+def written(moment: datetime) -> str:
+    """A time as the wire has it, to the second, in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
