@@ -1,6 +1,6 @@
 """Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -9,19 +9,19 @@ from .declarations import NameLists
 from .errors import InvalidPolicyError
 from .fields import Amount, Names, OrAbsent, PositiveInteger, WireModel
 from .modelissues import read_model
+from .regions import NO_REGIONS, Regions, read_regions
 
-__all__ = ["TenantPolicy", "combine", "read_policy"]
+__all__ = ["Clauses", "TenantPolicy", "combine", "read_policy"]
 
 T = TypeVar("T")
 
 
-class TenantPolicy(WireModel):
-    """What a tenant lets its callers use. A clause that is left out sets nothing; null is refused.
+class Clauses(WireModel):
+    """The clauses of a policy. One that is left out sets nothing; null is refused.
 
     An empty deny list sets nothing either; an empty allow list or `region_allow` allows nothing.
     """
 
-    tenant_id: str = Field(description="whose policy it is; failed answers carry it")
     providers: OrAbsent[NameLists] = Field(
         default=None, description="provider ids that are allowed or denied, compared letter by letter; deny wins"
     )
@@ -43,6 +43,14 @@ class TenantPolicy(WireModel):
         description="the tokens a call may come to, hence a floor: the model's context window must hold as many",
     )
 
+
+class _Owned(WireModel):
+    tenant_id: str = Field(description="whose policy it is; failed answers carry it")
+
+
+class TenantPolicy(Clauses, _Owned):  # in this order, the tenant's id comes before the clauses
+    """What a tenant lets its callers use: the clauses that every route of the tenant must meet."""
+
     def to_dict(self) -> dict[str, Any]:
         """The policy as it goes over the wire."""
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
@@ -61,7 +69,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*policies: TenantPolicy) -> TenantPolicy:
+def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Any] | None = None) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -70,10 +78,14 @@ def combine(*policies: TenantPolicy) -> TenantPolicy:
 
     Args:
         policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
+        regions: Groups of regions: where several parts set `region_allow`, their groups are expanded before they
+            intersect.
 
     Raises:
         ValueError: There are no parts; no policy at all would allow everything.
+        InvalidRequestError: The groups are broken, or hold each other.
     """
+    groups = NO_REGIONS if regions is None else read_regions(regions)
     if not policies:
         raise ValueError("nothing to combine; at least one policy is expected")
     if len(policies) == 1:
@@ -81,7 +93,7 @@ def combine(*policies: TenantPolicy) -> TenantPolicy:
     clauses: dict[str, Any] = {
         "providers": _combined_lists(policy.providers for policy in policies),
         "models": _combined_lists(policy.models for policy in policies),
-        "region_allow": _intersection(policy.region_allow for policy in policies),
+        "region_allow": _intersection(_expanded((policy.region_allow for policy in policies), groups)),
         "max_cost_per_call_usd": min(_given(policy.max_cost_per_call_usd for policy in policies), default=None),
         "max_tokens_per_call": max(_given(policy.max_tokens_per_call for policy in policies), default=None),
     }
@@ -103,6 +115,11 @@ def _combined_lists(parts: Iterable[NameLists | None]) -> NameLists | None:
     allow = _intersection(part.allow for part in lists)
     deny = _union(part.deny for part in lists)
     return NameLists(**_set_only({"allow": allow, "deny": deny}))
+
+
+def _expanded(parts: Iterable[tuple[str, ...] | None], groups: Regions) -> list[tuple[str, ...]]:
+    lists = _given(parts)
+    return [groups.meanings(names) for names in lists] if len(lists) > 1 else lists
 
 
 def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
