@@ -8,10 +8,11 @@ from typing import Any, Final
 from ..issues import did_you_mean, shown
 from .nodes import MAX_DEPTH, Node, Position
 from .problems import Problem
+from .quick import quick_tree
 from .scalars import scalar
 from .sources import Source
 
-__all__ = ["compose"]
+__all__ = ["compose", "parsed"]
 
 MAX_ALIASED: Final = 100_000
 """How many values the aliases of a file may stand for."""
@@ -32,6 +33,14 @@ def compose(source: Source) -> tuple[Node | None, list[Problem]]:
     Returns:
         None where there is no document, or none that can be read to its end.
     """
+    quick = quick_tree(source.text)
+    if quick is not None:
+        return quick, []
+    return parsed(source)
+
+
+def parsed(source: Source) -> tuple[Node | None, list[Problem]]:
+    """What `compose` gives, by the parser alone."""
     composer = _Composer(source)
     try:
         root = composer.document()

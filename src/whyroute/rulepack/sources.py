@@ -9,7 +9,7 @@ from ..catalogfile import UnreadableFileError
 from ..issues import shown
 from .problems import Place, Problem
 
-__all__ = ["Source", "read_sources"]
+__all__ = ["Source", "read_sources", "unprintable"]
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -139,10 +139,12 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
         place = Place(name, len(lines), len(lines[-1]) + 1, lines[-1] + rest)
         return None, Problem(place, f"not UTF-8: the byte 0x{data[error.start]:02x}; save the file as UTF-8")
     source = Source(name, text.replace("\r\n", "\n").replace("\r", "\n"))
-    return source, _unprintable(source)
+    problem = unprintable(source)
+    return (source if problem is None else None), problem
 
 
-def _unprintable(source: Source) -> Problem | None:
+def unprintable(source: Source) -> Problem | None:
+    """The first character of a file that can't stand in YAML, as a problem."""
     found = _UNPRINTABLE.search(source.text)
     if found is None:
         return None
