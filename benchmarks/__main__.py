@@ -74,6 +74,7 @@ def measure(size: int, rounds: int) -> dict[str, float | None]:
         "route": lambda at: routed(catalog, *fitting[at], "bitset"),
         "fail": lambda at: routed(catalog, *failing[at], "bitset"),
         "reasons": lambda at: reasons(catalog, *failing[at]),
+        "reasons as JSON": lambda at: reasons_as_json(catalog, *failing[at]),
         "register": lambda at: routed(catalog.with_provider(newcomers[at]), *fitting[at], "bitset"),
     }
     if size <= PLAIN_UP_TO:
@@ -124,9 +125,17 @@ def routed(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy,
 
 
 def reasons(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy) -> object:
-    """Every reason of a failed answer."""
+    """Every reason of a failed answer, read to the end."""
     error = routed(catalog, capability, policy, "bitset")
-    return error.reasons if isinstance(error, wr.CapabilityUnsatisfiableError) else None
+    if not isinstance(error, wr.CapabilityUnsatisfiableError):
+        return None
+    return [(list(reason.satisfying_providers), list(reason.rejecting_providers)) for reason in error.reasons]
+
+
+def reasons_as_json(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy) -> object:
+    """The JSON text of a failed answer, as it goes to a socket: every reason, piece by piece."""
+    error = routed(catalog, capability, policy, "bitset")
+    return sum(map(len, error.iter_json())) if isinstance(error, wr.CapabilityUnsatisfiableError) else None
 
 
 def check_engines_agree(catalog: Catalog, requests: list[tuple[wr.Capability, wr.TenantPolicy]]) -> None:
@@ -173,7 +182,16 @@ def show(results: dict[str, Any], console: Console) -> None:
     """Two tables: times, and what they are next to."""
     console.print(f"[bold]Python {results['python']}[/bold], {results['machine']}")
     times = Table(title="median time per operation, in microseconds")
-    for column in ("candidates", "route", "(goal)", "plain engine", "failed", "plain engine", "every reason"):
+    for column in (
+        "candidates",
+        "route",
+        "(goal)",
+        "plain engine",
+        "failed",
+        "plain engine",
+        "every reason",
+        "as JSON",
+    ):
         times.add_column(column, justify="right")
     for size, row in results["sizes"].items():
         goal = DESIGN.get(size, (0, 0))[0]
@@ -185,6 +203,7 @@ def show(results: dict[str, Any], console: Console) -> None:
             micro(row["fail"]),
             micro(row.get("plain fail")),
             micro(row["reasons"]),
+            micro(row["reasons as JSON"]),
         )
     console.print(times)
     index = Table(title="the index")

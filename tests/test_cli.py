@@ -494,3 +494,13 @@ def test_import_writes_providers_and_reports_what_it_left_out(run: Any, tmp_path
     assert routed.json["decision"]["pick"]["provider"] == "nebius"
     as_json = run("import", "models-dev", "--overlay", ROOT / "catalog" / "overlay.yaml", "--format", "json")
     assert len(as_json.json["providers"]) == 25
+
+
+def test_the_version_loads_next_to_nothing() -> None:
+    heavy = ("jsonschema", "networkx", "ruamel.yaml", "pydantic", "constraint", "rich")
+    code = (
+        "import sys; from whyroute.cli import main; main(['--version']);"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[1] == "[]"

@@ -6,6 +6,7 @@ Bit i of a set is 1 when i is in it. `&`, `|` and `^` then work on whole sets at
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from .numbers import Number
 
@@ -143,7 +144,7 @@ class BitSlices:
             known = full(len(column))
         return cls(tuple(values), tuple(slices), known)
 
-    def meets(self, op: str, bound: Number) -> int:
+    def meets(self, op: str, bound: Number | Fraction) -> int:
         """The positions whose value meets `op` (one of >=, >, =, <=, <) against `bound`."""
         match op:
             case ">=":
@@ -161,6 +162,15 @@ class BitSlices:
                 return self._at_rank(rank)
             case _:
                 raise ValueError(f"`{op}` is no comparison")
+
+    def foremost(self, members: int, *, highest: bool) -> int:
+        """Those of a set that is not empty with the lowest or the highest value; all of it when none is known."""
+        found = members & self.known
+        if not found:
+            return members
+        for plane in reversed(self.slices):
+            found = (found & plane if highest else found & ~plane) or found
+        return found
 
     def _from_rank(self, rank: int) -> int:
         if rank == 0:

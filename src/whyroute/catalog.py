@@ -6,13 +6,17 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
 from typing import Any, overload
 
 from . import bits
 from .bits import BitSlices
 from .errors import DuplicateProviderError
-from .numbers import Number
-from .providers import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata
+from .features import UNSPECIFIED_REGION
+from .globs import glob
+from .numbers import Number, exact, scaled
+from .providers import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata, source_of
 
 __all__ = ["Candidate", "Catalog", "Member"]
 
@@ -22,6 +26,8 @@ Member = tuple[ModelProvider, ProviderMetadata]
 _DENSE_VALUES = 128  # up to so many distinct values, a column of one set per value takes at most 16 bytes a candidate
 _MEMO_VALUES = 64
 _JOURNAL_LENGTH = 32
+_FOUND_SETS = 256  # how many sets that took a pass over a column's values are kept
+_CALLS = 8  # for how many calls the costs are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,15 @@ class _DenseColumn:
     def having(self, value: str) -> int:
         return self.sets.get(value, 0)
 
+    def having_any(self, values: Iterable[str]) -> int:
+        found = 0
+        for value in values:
+            found |= self.sets.get(value, 0)
+        return found
+
+    def values(self) -> Iterable[str]:
+        return self.sets
+
     def inserted(self, at: int, width: int, chunk: Mapping[str, int]) -> _DenseColumn | None:
         sets = {value: bits.insert(members, at, width, chunk.get(value, 0)) for value, members in self.sets.items()}
         for value, members in chunk.items():
@@ -98,6 +113,29 @@ class _SparseColumn:
             self._memo[value] = found
         return found
 
+    def having_any(self, values: Iterable[str]) -> int:
+        wanted = tuple(values)
+        if len(wanted) <= 2:
+            found = 0
+            for value in wanted:
+                found |= self.having(value)
+            return found
+        # One set for all of them together: a set for each would take a pass over the candidates each.
+        positions: list[int] = []
+        for value in wanted:
+            noted = self._postings.get(value, ())
+            positions += (noted,) if isinstance(noted, int) else noted
+        found = bits.from_positions(positions, self._size)
+        for at, width, chunk in self._journal:
+            inserted = 0
+            for value in wanted:
+                inserted |= chunk.get(value, 0)
+            found = bits.insert(found, at, width, inserted)
+        return found
+
+    def values(self) -> Iterable[str]:
+        return dict.fromkeys(chain(self._postings, *(chunk for _, _, chunk in self._journal)))
+
     def inserted(self, at: int, width: int, chunk: Mapping[str, int]) -> _SparseColumn | None:
         if len(self._journal) >= _JOURNAL_LENGTH:
             return None
@@ -113,16 +151,80 @@ _PROVIDER_COLUMNS: dict[str, Callable[[ProviderMetadata], Iterable[str]]] = {
     "kind": lambda meta: (meta.capability_kind,),
     "attribute": lambda meta: meta.attributes,
     "fallback": lambda meta: ("yes",) if meta.fallback else (),
+    "source": lambda meta: (source_of(meta),),
 }
+_LABELS = "labels."
 _MODEL_COLUMNS: dict[str, Callable[[ModelInfo], tuple[str, ...]]] = {
     "feature": lambda model: model.features,
     "model": lambda model: (model.name,),
 }
 _NUMBER_COLUMNS: dict[str, _NumberOf] = {
     "contextWindow": lambda model: model.context_window,
+    "maxOutputTokens": lambda model: model.max_output_tokens,
     "promptUsdPer1kTokens": lambda model: model.cost.prompt_usd_per_1k_tokens,
+    "completionUsdPer1kTokens": lambda model: model.cost.completion_usd_per_1k_tokens,
     "p95LatencyMs": lambda model: model.p95_latency_ms,
 }
+
+
+def _read_from_provider(name: str) -> Callable[[ProviderMetadata], Iterable[str]] | None:
+    """How a column's values are read, if the provider alone has them."""
+    if not name.startswith(_LABELS):
+        return _PROVIDER_COLUMNS.get(name)
+    key = name[len(_LABELS) :]
+    return lambda meta: (meta.labels[key],) if key in meta.labels else ()
+
+
+Call = tuple[int, int]
+"""The tokens of a call: of the prompt and of the completion."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCosts:
+    """What a call costs at each candidate, exactly.
+
+    Attributes:
+        costs: The costs, as integers.
+        exponent: A cost in USD is its integer times 10 to this power.
+    """
+
+    costs: BitSlices
+    exponent: int
+
+    def meets(self, op: str, usd: Number) -> int:
+        """The candidates whose cost meets a bound."""
+        bound = exact(usd) / Fraction(10) ** self.exponent
+        return self.costs.meets(op, bound.numerator if bound.denominator == 1 else bound)
+
+    def inserted(self, at: int, models: Sequence[ModelInfo], call: Call) -> CallCosts:
+        """The costs with those of new candidates at `at`."""
+        exponent = min(self.exponent, *(_exponent(model) for model in models))
+        factor = 10 ** (self.exponent - exponent)
+        costs = self.costs
+        if factor != 1:
+            costs = BitSlices(tuple(value * factor for value in costs.values), costs.slices, costs.known)
+        return CallCosts(costs.inserted(at, _costs(models, call, exponent)), exponent)
+
+
+def _exponent(model: ModelInfo) -> int:
+    cost = model.cost
+    return min(scaled(cost.prompt_usd_per_1k_tokens)[1], scaled(cost.completion_usd_per_1k_tokens)[1], 0) - 3
+
+
+def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Number | None]:
+    """What a call costs at each of the models, in units of 10 to the power of `exponent`."""
+    known: dict[tuple[Number, Number], int] = {}
+    found: list[Number | None] = []
+    for model in models:
+        prices = (model.cost.prompt_usd_per_1k_tokens, model.cost.completion_usd_per_1k_tokens)
+        cost = known.get(prices)
+        if cost is None:
+            parts = zip(call, map(scaled, prices), strict=True)
+            # Prices are for 1,000 tokens.
+            cost = sum(count * digits * 10 ** (power - 3 - exponent) for count, (digits, power) in parts)
+            known[prices] = cost
+        found.append(cost)
+    return found
 
 
 class Catalog(Sequence[ModelProvider]):
@@ -141,7 +243,7 @@ class Catalog(Sequence[ModelProvider]):
         InvalidProviderError: Metadata given in wire form breaks a rule.
     """
 
-    __slots__ = ("_columns", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
+    __slots__ = ("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
         self._fill([as_provider(provider) for provider in providers])
@@ -171,6 +273,8 @@ class Catalog(Sequence[ModelProvider]):
         self._order: tuple[array[int], array[int]] | None = None
         self._columns: dict[str, _DenseColumn | _SparseColumn] = {}
         self._numbers: dict[str, BitSlices] = {}
+        self._calls: dict[Call, CallCosts] = {}
+        self._found: dict[tuple[str, str | None], int] = {}
         self._lock = threading.Lock()
 
     # The sequence of providers.
@@ -299,6 +403,59 @@ class Catalog(Sequence[ModelProvider]):
         """95th percentile latencies, in milliseconds; unknown where a model reports none."""
         return self._number_column("p95LatencyMs")
 
+    def having(self, column: str, values: Iterable[str]) -> int:
+        """The candidates that have one of these values.
+
+        Args:
+            column: `provider`, `model`, `region`, `kind`, `source`, `feature`, `attribute` or `labels.<key>`.
+            values: The values.
+        """
+        if column != "provider":
+            return self._column(column).having_any(values)
+        found = 0
+        for value in values:
+            found |= self.of_provider(value)
+        return found
+
+    def matching(self, column: str, pattern: str) -> int:
+        """The candidates with a value that matches a glob; the columns are those of `having`.
+
+        Each distinct value is looked at once.
+        """
+        return self._kept(column, pattern)
+
+    def known(self, column: str) -> int:
+        """The candidates of which anything is known in a column of `having`; of a set: that it is not empty."""
+        if column == "region":
+            return self.all() & ~self.in_region(UNSPECIFIED_REGION)
+        if column in ("provider", "model", "kind", "source"):
+            return self.all()
+        return self._kept(column, None)
+
+    def numbers(self, column: str) -> BitSlices:
+        """A numeric column.
+
+        Args:
+            column: `contextWindow`, `maxOutputTokens`, `promptUsdPer1kTokens`, `completionUsdPer1kTokens` or
+                `p95LatencyMs`.
+        """
+        return self._number_column(column)
+
+    def call_costs(self, prompt: int, completion: int) -> CallCosts:
+        """What a call of so many tokens costs at each candidate, exactly."""
+        call = (prompt, completion)
+        costs = self._calls.get(call)
+        if costs is None:
+            with self._lock:
+                costs = self._calls.get(call)
+                if costs is None:
+                    exponent = min(map(_exponent, self._models()), default=0)
+                    costs = CallCosts(BitSlices.build(_costs(self._models(), call, exponent)), exponent)
+                    if len(self._calls) >= _CALLS:
+                        self._calls.pop(next(iter(self._calls)))
+                    self._calls[call] = costs
+        return costs
+
     # Updates.
 
     def with_provider(self, provider: Any) -> Catalog:
@@ -323,6 +480,8 @@ class Catalog(Sequence[ModelProvider]):
         found._size = self._size + len(meta.models)
         found._columns = {}
         found._numbers = {}
+        found._calls = {}
+        found._found = {}
         found._lock = threading.Lock()
         models = _tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)
@@ -337,6 +496,8 @@ class Catalog(Sequence[ModelProvider]):
         for name, slices in tuple(self._numbers.items()):
             read = _NUMBER_COLUMNS[name]
             found._numbers[name] = slices.inserted(at, [read(model) for model in ordered])
+        for call, costs in tuple(self._calls.items()):
+            found._calls[call] = costs.inserted(at, ordered, call)
         return found
 
     # Inside.
@@ -369,6 +530,27 @@ class Catalog(Sequence[ModelProvider]):
             return low, len(meta.models)
         return low, 0
 
+    def _kept(self, column: str, pattern: str | None) -> int:
+        """The candidates with a value that matches a glob, or with any value at all."""
+        found = self._found.get((column, pattern))
+        if found is None:
+            values = [meta.id for meta in self._metadata] if column == "provider" else self._column(column).values()
+            matches = None if pattern is None else glob(pattern)
+            matched = [value for value in values if matches is None or matches(value)]
+            found = self._having_many(column, matched)
+            if len(self._found) >= _FOUND_SETS:
+                self._found.clear()
+            self._found[column, pattern] = found
+        return found
+
+    def _having_many(self, column: str, values: Sequence[str]) -> int:
+        if column != "provider":
+            return self._column(column).having_any(values)
+        ranges = map(self._range_of, values)
+        return bits.from_positions(
+            (number for start, width in ranges for number in range(start, start + width)), self._size
+        )
+
     def _column(self, name: str) -> _DenseColumn | _SparseColumn:
         column = self._columns.get(name)
         if column is None:
@@ -395,7 +577,8 @@ class Catalog(Sequence[ModelProvider]):
             yield metadata[index].models[at]
 
     def _build(self, name: str) -> _DenseColumn | _SparseColumn:
-        postings = self._provider_postings(name) if name in _PROVIDER_COLUMNS else self._model_postings(name)
+        read = _read_from_provider(name)
+        postings = self._model_postings(name) if read is None else self._provider_postings(read)
         size = self._size
         if name != "model" and len(postings) <= _DENSE_VALUES:
             return _DenseColumn({value: bits.from_positions(found, size) for value, found in postings.items()})
@@ -403,8 +586,7 @@ class Catalog(Sequence[ModelProvider]):
             {value: found[0] if len(found) == 1 else array("I", found) for value, found in postings.items()}, size
         )
 
-    def _provider_postings(self, name: str) -> dict[str, list[int]]:
-        read = _PROVIDER_COLUMNS[name]
+    def _provider_postings(self, read: Callable[[ProviderMetadata], Iterable[str]]) -> dict[str, list[int]]:
         owner, _ = self._numbering()
         postings: dict[str, list[int]] = {}
         number = 0
@@ -455,8 +637,9 @@ def _tie_break_order(meta: ProviderMetadata) -> list[int]:
 
 def _chunk(name: str, meta: ProviderMetadata, models: Sequence[ModelInfo]) -> dict[str, int]:
     """The sets of one provider's candidates, by value, counted from its first."""
-    if name in _PROVIDER_COLUMNS:
-        return dict.fromkeys(_PROVIDER_COLUMNS[name](meta), bits.full(len(models)))
+    of_provider = _read_from_provider(name)
+    if of_provider is not None:
+        return dict.fromkeys(of_provider(meta), bits.full(len(models)))
     read = _MODEL_COLUMNS[name]
     found: dict[str, int] = {}
     for at, model in enumerate(models):

@@ -1,6 +1,6 @@
-"""Named constraints: kind check, needs and policy clauses, compiled against a catalog."""
+"""Named constraints: kind check, needs, policy clauses and rules, compiled against a catalog."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -17,6 +17,7 @@ from .declarations import (
 )
 from .errors import RejectionReason
 from .policies import TenantPolicy
+from .regions import NO_REGIONS, Regions
 from .terms import (
     ContextWindowTerm,
     FeatureTerm,
@@ -29,7 +30,7 @@ from .terms import (
     Term,
 )
 
-__all__ = ["Constraints", "NamedConstraint", "Origin", "Owner", "compile_constraints"]
+__all__ = ["About", "Constraints", "NamedConstraint", "Origin", "Origins", "Owner", "RuleTerms", "compile_constraints"]
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -49,17 +50,42 @@ class Origin:
     column: int
 
 
+Origins = Mapping[str, Sequence[Origin]]
+"""Where constraints are written, by their ids."""
+
+
 @dataclass(frozen=True, slots=True)
-class NamedConstraint:
-    """One requirement, clause or kind check, compiled against a catalog.
+class About:
+    """What a rule says of itself.
 
     Attributes:
-        id: What it is called: `kind`, `needs/0`, `policy/regionAllow`.
+        because: Why there is this rule.
+        contact: Whom to ask about it.
+        waivable: Whether a waiver may lift it.
+        shadow: Whether it is only tried out, and rejects nobody.
+    """
+
+    because: str | None = None
+    contact: str | None = None
+    waivable: bool = False
+    shadow: bool = False
+
+
+_SAYS_NOTHING = About()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConstraint:
+    """One requirement, clause, kind check or rule, compiled against a catalog.
+
+    Attributes:
+        id: What it is called: `kind`, `needs/0`, `policy/regionAllow`, `rules/<name>`.
         owner: Whose it is to change: the caller's, the policy's or a rule's.
         term: What it compares.
         admitted: The set of candidate numbers it admits.
         catalog: The catalog it was compiled against.
         origins: Where it is written, when that is known.
+        about: What a rule says of itself.
     """
 
     id: str
@@ -68,6 +94,27 @@ class NamedConstraint:
     admitted: int
     catalog: Catalog
     origins: tuple[Origin, ...] = ()
+    about: About = _SAYS_NOTHING
+
+    @property
+    def because(self) -> str | None:
+        """Why there is this rule; None for other constraints."""
+        return self.about.because
+
+    @property
+    def contact(self) -> str | None:
+        """Whom to ask about this rule, when it says so."""
+        return self.about.contact
+
+    @property
+    def waivable(self) -> bool:
+        """Whether it is a rule that a waiver may lift."""
+        return self.about.waivable
+
+    @property
+    def shadow(self) -> bool:
+        """Whether it is a rule that is only tried out: it rejects nobody, whatever its counts are."""
+        return self.about.shadow
 
     @property
     def label(self) -> str:
@@ -113,13 +160,34 @@ class Constraints(Sequence[NamedConstraint]):
         admitted: For each, the set of candidates that it admits.
     """
 
-    __slots__ = ("_named", "_terms", "admitted", "catalog")
+    __slots__ = ("_about", "_named", "_origins", "_terms", "admitted", "catalog")
 
-    def __init__(self, terms: list[tuple[str, Owner, Term]], catalog: Catalog) -> None:
+    def __init__(
+        self,
+        terms: list[tuple[str, Owner, Term]],
+        catalog: Catalog,
+        known: Mapping[Term, int] | None = None,
+        *,
+        about: Mapping[str, About] | None = None,
+        origins: Origins | None = None,
+    ) -> None:
         self._terms = terms
+        self._about = about or {}
+        self._origins = origins or {}
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
-        self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        if known is None:
+            self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        else:
+            found = (known.get(term) for _, _, term in terms)
+            self.admitted = [
+                term.admitted(catalog) if members is None else members
+                for members, (_, _, term) in zip(found, terms, strict=True)
+            ]
+
+    def known(self) -> dict[Term, int]:
+        """What each term admits, for compiling a request that is nearly the same against the same catalog."""
+        return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -134,20 +202,67 @@ class Constraints(Sequence[NamedConstraint]):
         named = self._named
         if named is None:
             named = self._named = [
-                NamedConstraint(name, owner, term, admitted, self.catalog)
+                NamedConstraint(
+                    name,
+                    owner,
+                    term,
+                    admitted,
+                    self.catalog,
+                    tuple(self._origins.get(name, ())),
+                    self._about.get(name, _SAYS_NOTHING),
+                )
                 for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
             ]
         return named[index]
 
 
-def compile_constraints(capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> Constraints:
-    """The constraints of a route, in the contract's order: kind, needs, policy clauses."""
+RuleTerms = Sequence[tuple[str, Term, About]]
+"""Rules that are in force: for each its constraint's id, what it compares, and what it says of itself."""
+
+
+def compile_constraints(
+    capability: Capability,
+    policy: TenantPolicy | None,
+    catalog: Catalog,
+    known: Mapping[Term, int] | None = None,
+    *,
+    regions: Regions = NO_REGIONS,
+    rules: RuleTerms = (),
+    origins: Origins | None = None,
+) -> Constraints:
+    """The constraints of a route, in the contract's order: kind, needs, policy clauses; then rules.
+
+    Args:
+        capability: The declaration.
+        policy: The tenant's policy, if there is one.
+        catalog: The candidates.
+        known: What some terms admit of this very catalog; these are not asked again.
+        regions: Groups of regions, which region needs and `regionAllow` may name.
+        rules: The rules that are in force.
+        origins: Where constraints are written, by their ids.
+    """
     terms: list[tuple[str, Owner, Term]] = [("kind", "caller", KindTerm(capability.kind))]
     for index, need in enumerate(capability.needs):
         terms.append((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)))
     if policy is not None:
         terms += [(clause, "policy", term) for clause, term in _policy_terms(policy)]
-    return Constraints(terms, catalog)
+    if regions.groups:
+        terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
+    if not rules:
+        return Constraints(terms, catalog, known, origins=origins)
+    terms += [(name, "rule", term) for name, term, _ in rules]
+    return Constraints(terms, catalog, known, about={name: about for name, _, about in rules}, origins=origins)
+
+
+def _over_groups(term: Term, regions: Regions) -> Term:
+    """A comparison of regions that takes the name of a group for its members as well."""
+    match term:
+        case RegionTerm(wanted=wanted):
+            return RegionTerm(wanted, regions.meaning(wanted))
+        case RegionListTerm(allow=allow):
+            return RegionListTerm(allow, regions.meanings(allow))
+        case _:
+            return term
 
 
 _NEED_TERMS: dict[type, Callable[[Any], Term]] = {

@@ -15,7 +15,7 @@ from .issues import shown
 from .numbers import Number, ecmascript, exact, wire_number
 from .providers import ModelInfo, ModelProvider, SetupFailure
 from .ranking import RankedCandidates, Ranking
-from .solving import Solved
+from .solving import Shadow, Solved
 
 __all__ = ["Decision", "outcome_of"]
 
@@ -53,8 +53,13 @@ class Decision:
 
     @cached_property
     def score(self) -> Number:
-        """The sum of the weights of the preferences that the pick meets."""
+        """The sum of the weights of the preferences and rules that the pick meets."""
         return wire_number(self._ranking.scores.score(self._ranking.best()))
+
+    @cached_property
+    def shadow(self) -> Shadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self._solved.shadow
 
     @cached_property
     def reason(self) -> str:
@@ -132,12 +137,15 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
             if name is not None
         ]
         return f"matches the preferred {' and '.join(given)}"
-    best = next(ranking.classes())
+    best = ranking.scores.best(ranking.hinted or ranking.members)
     if best == ranking.members:
-        tied = f"all score {ecmascript(decision.score)}, " if solved.capability.prefer else ""
+        scored = solved.capability.prefer or (solved.applied is not None and solved.applied.wishes)
+        tied = f"all score {ecmascript(decision.score)}, " if scored else ""
         return f"comes first: {tied}{_decided(decision.candidate, best, ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     met = _matched_preferences(decision.candidate, solved.capability)
+    rules = solved.wished(ranking.best())
+    met += [f"rule {shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in rules]
     if met:
         score += f" ({', '.join(met)})"
     tied_with = best.bit_count() - 1
@@ -149,7 +157,12 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
 
 
 def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
-    """What puts the pick before the next of its class."""
+    """What puts the pick before the next of those that score the same."""
+    for order in ranking.orders:
+        foremost = order.foremost(tied)
+        if foremost != tied and foremost.bit_count() == 1:
+            return order.told
+        tied = foremost
     following = ranking.catalog.candidate(bits.select(tied, 1))
     if following.metadata.id != pick.metadata.id:
         return "the order of provider ids decides"

@@ -1,11 +1,12 @@
 """Numbers as the wire means them: doubles that stand for their shortest decimal."""
 
 import math
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["Number", "as_double", "ecmascript", "exact", "scaled", "wire_number"]
+__all__ = ["Number", "as_double", "ecmascript", "exact", "prints_alike", "scaled", "wire_number"]
 
 Number = int | float
 
@@ -58,7 +59,11 @@ def ecmascript(value: Number) -> str:
     value = as_double(value)
     if isinstance(value, int):
         return str(value)
-    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    text = repr(value)
+    if "e" not in text and "n" not in text:
+        # Positional, and neither inf nor nan: both print the same shortest digits.
+        return text.removesuffix(".0")
+    sign, digits, exponent = Decimal(text).as_tuple()
     if not isinstance(exponent, int):
         return {"n": "NaN", "N": "NaN", "F": "-Infinity" if sign else "Infinity"}[exponent]
     text = "".join(map(str, digits))
@@ -77,3 +82,14 @@ def ecmascript(value: Number) -> str:
         power = f"e{'+' if point > 0 else '-'}{abs(point - 1)}"
         body = (text[0] + "." + text[1:] if count > 1 else text) + power
     return ("-" if sign else "") + body
+
+
+def prints_alike(values: Collection[Number], printed: Sequence[str]) -> bool:
+    """Whether `ecmascript` prints each value as Python does; it may say no where it does.
+
+    Args:
+        values: Finite numbers.
+        printed: The `repr` of each.
+    """
+    text = " ".join(printed) + " "
+    return "e" not in text and ".0 " not in text and max(map(abs, values), default=0) <= _EXACT_INTEGERS

@@ -1,6 +1,6 @@
 """Tenant policies: the clauses that every route of a tenant must meet, and how policies combine."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -69,7 +69,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     return read_model(TenantPolicy, document, path, error=InvalidPolicyError)
 
 
-def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Any] | None = None) -> TenantPolicy:
+def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Sequence[str]] | None = None) -> TenantPolicy:
     """One policy that is at least as strict as each of its parts.
 
     Allow lists and `region_allow` intersect where several are set, deny lists unite, the smaller
@@ -78,22 +78,24 @@ def combine(*policies: TenantPolicy, regions: Regions | Mapping[str, Any] | None
 
     Args:
         policies: The parts, a tenant's own last: the combination carries the last one's tenant id.
-        regions: Groups of regions: where several parts set `region_allow`, their groups are expanded before they
-            intersect.
+        regions: Groups of regions. Where several parts set `region_allow`, groups are taken for their members first.
 
     Raises:
-        ValueError: There are no parts; no policy at all would allow everything.
         InvalidRequestError: The groups are broken, or hold each other.
+        ValueError: There are no parts; no policy at all would allow everything.
     """
-    groups = NO_REGIONS if regions is None else read_regions(regions)
     if not policies:
         raise ValueError("nothing to combine; at least one policy is expected")
     if len(policies) == 1:
         return policies[0]
+    groups = NO_REGIONS if regions is None else read_regions(regions)
+    allowed = _given(policy.region_allow for policy in policies)
+    if len(allowed) > 1:
+        allowed = [groups.meanings(names) for names in allowed]
     clauses: dict[str, Any] = {
         "providers": _combined_lists(policy.providers for policy in policies),
         "models": _combined_lists(policy.models for policy in policies),
-        "region_allow": _intersection(_expanded((policy.region_allow for policy in policies), groups)),
+        "region_allow": _intersection(allowed),
         "max_cost_per_call_usd": min(_given(policy.max_cost_per_call_usd for policy in policies), default=None),
         "max_tokens_per_call": max(_given(policy.max_tokens_per_call for policy in policies), default=None),
     }
@@ -115,11 +117,6 @@ def _combined_lists(parts: Iterable[NameLists | None]) -> NameLists | None:
     allow = _intersection(part.allow for part in lists)
     deny = _union(part.deny for part in lists)
     return NameLists(**_set_only({"allow": allow, "deny": deny}))
-
-
-def _expanded(parts: Iterable[tuple[str, ...] | None], groups: Regions) -> list[tuple[str, ...]]:
-    lists = _given(parts)
-    return [groups.meanings(names) for names in lists] if len(lists) > 1 else lists
 
 
 def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:

@@ -31,6 +31,7 @@ __all__ = [
     "SetupFailure",
     "check_provider",
     "metadata_problems",
+    "source_of",
 ]
 
 
@@ -124,6 +125,12 @@ class ProviderMetadata(_Open):
     def of_checked(cls, wire: dict[str, Any]) -> Self:
         """The metadata in the wire form that `metadata_problems` returned, when it found no problem."""
         return cls.model_validate(wire, context=_CHECKED)
+
+
+def source_of(metadata: ProviderMetadata) -> str:
+    """Where a provider comes from: `pack` when its metadata says so under `source`, else `registered`."""
+    extra = metadata.model_extra
+    return "pack" if extra is not None and extra.get("source") == "pack" else "registered"
 
 
 class SetupFailure(WireModel):

@@ -5,14 +5,45 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from . import bits
 from .catalog import Candidate, Catalog
 from .declarations import Preference
-from .numbers import scaled
+from .numbers import Number, scaled
 
-__all__ = ["RankedCandidates", "Ranking", "rank"]
+__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "Wishes", "rank"]
+
+
+class Wish(Protocol):
+    """A weight that some candidates gain."""
+
+    @property
+    def weight(self) -> Number:
+        """What they gain."""
+        ...
+
+    @property
+    def members(self) -> int:
+        """Who they are, as a set."""
+        ...
+
+
+class Order(Protocol):
+    """An order of candidates with equal scores."""
+
+    @property
+    def told(self) -> str:
+        """What it puts first, in plain words: `rule ... puts the lowest ... first`."""
+        ...
+
+    def foremost(self, members: int) -> int:
+        """Those of a set that is not empty that come first."""
+        ...
+
+
+Wishes = Sequence[Wish]
+Orders = Sequence[Order]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +60,27 @@ class Scores:
     exponent: int
 
     @classmethod
-    def of(cls, preferences: Sequence[Preference], catalog: Catalog) -> "Scores":
-        """The scores of every candidate of a catalog."""
-        if not preferences:
+    def of(cls, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> "Scores":
+        """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
+        if not preferences and not wishes:
             return _NO_SCORES
         parts = [(preference.feature, *scaled(preference.weight)) for preference in preferences]
-        exponent = min(power for _, _, power in parts)
+        wished = [(wish.members, *scaled(wish.weight)) for wish in wishes]
+        exponent = min(power for _, _, power in (*parts, *wished))
         weights: dict[str, int] = {}
         for name, digits, power in parts:
             weights[name] = weights.get(name, 0) + digits * 10 ** (power - exponent)
-        unit = gcd(*weights.values()) or 1
+        gains = [
+            (catalog.with_feature(name) | catalog.with_attribute(name), weight)
+            for name, weight in weights.items()
+            if weight
+        ]
+        gains += [(members, digits * 10 ** (power - exponent)) for members, digits, power in wished if digits]
+        unit = gcd(*(weight for _, weight in gains)) or 1
         slices: list[int] = []
         low = 0
-        for name, weight in weights.items():
-            if not weight:
-                continue
-            members = catalog.with_feature(name) | catalog.with_attribute(name)
+        for gaining, weight in gains:
+            members = gaining
             if weight < 0:
                 low += weight  # a penalty for some is a gain for all others, over a lower floor
                 members = catalog.all() & ~members
@@ -68,7 +104,7 @@ _NO_SCORES = Scores((), 1, 0, 0)
 
 
 class Ranking:
-    """The candidates that qualify, best first: hinted ones, then by score, then in tie-break order.
+    """The candidates that qualify, best first: hinted ones, then by score, then by `orders`, then in tie-break order.
 
     Attributes:
         catalog: The catalog they are numbered in.
@@ -77,38 +113,52 @@ class Ranking:
         matching: The candidates of the catalog that match every hint; empty when none was given.
         hinted: Those of them that qualify.
         fallback: Whether only fallback providers qualify.
+        orders: What orders equal scores, the most important first.
     """
 
-    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "matching", "members", "scores")
+    __slots__ = ("_found", "_lock", "_rest", "catalog", "fallback", "hinted", "matching", "members", "orders", "scores")
 
-    def __init__(self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool) -> None:
+    def __init__(
+        self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: Orders = ()
+    ) -> None:
         self.catalog = catalog
         self.scores = scores
         self.members = members
         self.matching = matching
         self.hinted = hinted = members & matching
         self.fallback = fallback
+        self.orders = orders
         self._found: list[int] = []
         self._rest = [part for part in (members & ~hinted, hinted) if part]
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for; the lock can't travel.
-        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback)
+        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback, self.orders)
 
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
         fallbacks = members & self.catalog.fallbacks()
         for part in (members ^ fallbacks, fallbacks):
             if part:
-                yield from Ranking(self.catalog, self.scores, part, self.matching, fallback=part == fallbacks)
+                fallback = part == fallbacks
+                yield from Ranking(
+                    self.catalog, self.scores, part, self.matching, fallback=fallback, orders=self.orders
+                )
 
     def best(self) -> int:
         """The number of the pick."""
-        return bits.lowest(self.scores.best(self.hinted or self.members))
+        return bits.lowest(self._foremost(self.hinted or self.members))
+
+    def _foremost(self, members: int) -> int:
+        """Those of a set that is not empty that only the tie-break order tells apart from its best."""
+        members = self.scores.best(members)
+        for order in self.orders:
+            members = order.foremost(members)
+        return members
 
     def classes(self) -> Iterator[int]:
-        """Sets of candidates with equal score and hint, best first; made when they are reached."""
+        """Sets of candidates that only the tie-break order tells apart, best first; made when they are reached."""
         at = 0
         while at < len(self._found) or self._find_next(at):
             yield self._found[at]
@@ -118,7 +168,7 @@ class Ranking:
         with self._lock:
             if at == len(self._found) and self._rest:
                 part = self._rest.pop()
-                found = self.scores.best(part)
+                found = self._foremost(part)
                 self._found.append(found)
                 if part != found:
                     self._rest.append(part ^ found)
@@ -141,8 +191,8 @@ class Ranking:
         raise IndexError("rank out of range")
 
 
-def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool) -> Ranking:
-    return Ranking(catalog, scores, members, matching, fallback=fallback)
+def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool, orders: Orders) -> Ranking:
+    return Ranking(catalog, scores, members, matching, fallback=fallback, orders=orders)
 
 
 class RankedCandidates(Sequence[Candidate]):
@@ -201,6 +251,9 @@ def rank(
     preferences: Sequence[Preference],
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
+    *,
+    wishes: Wishes = (),
+    orders: Orders = (),
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
 
@@ -215,4 +268,5 @@ def rank(
             matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
             matching &= catalog.of_model(preferred_model)
-    return Ranking(catalog, Scores.of(preferences, catalog), members, matching, fallback=not regular)
+    scores = Scores.of(preferences, catalog, wishes)
+    return Ranking(catalog, scores, members, matching, fallback=not regular, orders=orders)

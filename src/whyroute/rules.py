@@ -46,6 +46,10 @@ _TIME = "a date, which covers its whole UTC day, or a date and time with its zon
 class Order(WireModel):
     """A preference for low or high values of a field: it orders candidates of equal score, unknown values last."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [order]} for order in ("lowest", "highest")]}
+    )
+
     lowest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
     highest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
 

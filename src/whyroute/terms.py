@@ -5,7 +5,7 @@ the catalog's index, and one by one, from the metadata. The engines use one or t
 """
 
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -21,6 +21,8 @@ __all__ = [
     "KindTerm",
     "LatencyTerm",
     "ListTerm",
+    "NumberReason",
+    "NumberTerm",
     "PriceTerm",
     "RegionListTerm",
     "RegionTerm",
@@ -35,9 +37,21 @@ COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<": operator.lt,
 }
 
+# Read at C speed, where many candidates are looked at.
+_KIND: Final = operator.attrgetter("capability_kind")
+_REGION: Final = operator.attrgetter("region")
+_ID: Final = operator.attrgetter("id")
+_NAME: Final = operator.attrgetter("name")
+_CONTEXT_WINDOW: Final = operator.attrgetter("context_window")
+_PROMPT_PRICE: Final = operator.attrgetter("cost.prompt_usd_per_1k_tokens")
+_P95_LATENCY: Final = operator.attrgetter("p95_latency_ms")
+
 
 class Term(Protocol):
-    """A comparison: the candidates it admits, and why it rejects one."""
+    """A comparison: the candidates it admits, and why it rejects one.
+
+    Equal terms are interchangeable, and have equal hashes: they admit the same candidates of a catalog.
+    """
 
     @property
     def label(self) -> str:
@@ -52,6 +66,10 @@ class Term(Protocol):
         """The value of a candidate that it looks at."""
         ...
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[Hashable]:
+        """`observe` for many candidates at once."""
+        ...
+
     def accepts(self, observed: Any) -> bool:
         """Whether a candidate with this value passes."""
         ...
@@ -59,6 +77,30 @@ class Term(Protocol):
     def reason(self, observed: Any) -> RejectionReason:
         """Why a candidate with this value does not pass."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReason:
+    """A reason that only an observed number tells from candidate to candidate, so that the rest is made once.
+
+    Attributes:
+        code: The reason's code.
+        before: Its message up to the number.
+        after: The rest of the message.
+        field: The detail that is the number; it comes first.
+        details: The other details.
+    """
+
+    code: str
+    before: str
+    after: str
+    field: str
+    details: Mapping[str, Any]
+
+    def about(self, observed: Number) -> RejectionReason:
+        """The reason for one number."""
+        message = f"{self.before}{ecmascript(observed)}{self.after}"
+        return RejectionReason(self.code, message, {self.field: observed, **self.details})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +118,9 @@ class KindTerm:
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.capability_kind
+
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[str]:
+        return map(_KIND, providers)
 
     def accepts(self, observed: str) -> bool:
         return observed == self.wanted
@@ -100,6 +145,9 @@ class FeatureTerm:
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> bool:
         return self.feature in model.features
+
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[bool]:
+        return (self.feature in model.features for model in models)
 
     def accepts(self, observed: bool) -> bool:
         return observed
@@ -128,15 +176,19 @@ class ContextWindowTerm:
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.context_window
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[Number]:
+        return map(_CONTEXT_WINDOW, models)
+
     def accepts(self, observed: Number) -> bool:
         return COMPARE[self.op](observed, self.wanted)
 
     def reason(self, observed: Number) -> RejectionReason:
-        message = (
-            f"its context window is {ecmascript(observed)} tokens; {self.op} {ecmascript(self.wanted)} is asked for"
-        )
-        details = {"observed": observed, "op": self.op, "wanted": self.wanted}
-        return RejectionReason("context-window-mismatch", message, details)
+        return self.number_reason().about(observed)
+
+    def number_reason(self) -> NumberReason:
+        after = f" tokens; {self.op} {ecmascript(self.wanted)} is asked for"
+        details = {"op": self.op, "wanted": self.wanted}
+        return NumberReason("context-window-mismatch", "its context window is ", after, "observed", details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,38 +211,52 @@ class PriceTerm:
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.cost.prompt_usd_per_1k_tokens
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[Number]:
+        return map(_PROMPT_PRICE, models)
+
     def accepts(self, observed: Number) -> bool:
         return COMPARE[self.op](observed, self.wanted)
 
     def reason(self, observed: Number) -> RejectionReason:
-        price = f"its prompt price is ${ecmascript(observed)} per 1K tokens"
+        return self.number_reason().about(observed)
+
+    def number_reason(self) -> NumberReason:
+        before, wanted = "its prompt price is $", ecmascript(self.wanted)
         if self.cap:
-            message = f"{price}; the tenant's cap is ${ecmascript(self.wanted)}"
-            capped = {"observedUsd": observed, "capUsd": self.wanted}
-            return RejectionReason("tenant-cost-cap-exceeded", message, capped)
-        message = f"{price}; {self.op} ${ecmascript(self.wanted)} is asked for"
-        details = {"observedUsdPer1k": observed, "op": self.op, "wantedUsd": self.wanted}
-        return RejectionReason("cost-exceeds-cap", message, details)
+            after = f" per 1K tokens; the tenant's cap is ${wanted}"
+            return NumberReason("tenant-cost-cap-exceeded", before, after, "observedUsd", {"capUsd": self.wanted})
+        after = f" per 1K tokens; {self.op} ${wanted} is asked for"
+        details = {"op": self.op, "wantedUsd": self.wanted}
+        return NumberReason("cost-exceeds-cap", before, after, "observedUsdPer1k", details)
 
 
 @dataclass(frozen=True, slots=True)
 class RegionTerm:
-    """The provider is in the region asked for."""
+    """The provider is in the region asked for, or in one that it stands for.
+
+    Attributes:
+        wanted: The region or group of regions.
+        names: The regions that it stands for, itself among them.
+    """
 
     wanted: str
+    names: tuple[str, ...] | None = None
 
     @property
     def label(self) -> str:
         return f"region={self.wanted}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.in_region(self.wanted)
+        return catalog.in_region(self.wanted) if self.names is None else catalog.in_any_region(self.names)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.region
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[str]:
+        return map(_REGION, providers)
+
     def accepts(self, observed: str) -> bool:
-        return observed == self.wanted
+        return observed == self.wanted if self.names is None else observed in self.names
 
     def reason(self, observed: str) -> RejectionReason:
         message = f"is in {shown(observed)}, not in {shown(self.wanted)}"
@@ -214,15 +280,23 @@ class LatencyTerm:
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number | None:
         return model.p95_latency_ms
 
+    def observe_all(
+        self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]
+    ) -> Iterator[Number | None]:
+        return map(_P95_LATENCY, models)
+
     def accepts(self, observed: Number | None) -> bool:
         return observed is not None and COMPARE[self.op](observed, self.wanted)
 
     def reason(self, observed: Number | None) -> RejectionReason:
         if observed is None:
             return RejectionReason("p95-latency-unknown", "its p95 latency is not known")
-        message = f"its p95 latency is {ecmascript(observed)} ms; {self.op} {ecmascript(self.wanted)} ms is asked for"
-        details = {"observedMs": observed, "op": self.op, "wantedMs": self.wanted}
-        return RejectionReason("p95-latency-exceeds", message, details)
+        return self.number_reason().about(observed)
+
+    def number_reason(self) -> NumberReason:
+        after = f" ms; {self.op} {ecmascript(self.wanted)} ms is asked for"
+        details = {"op": self.op, "wantedMs": self.wanted}
+        return NumberReason("p95-latency-exceeds", "its p95 latency is ", after, "observedMs", details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +329,9 @@ class ListTerm:
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.id if self.subject == "providers" else model.name
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[str]:
+        return map(_ID, providers) if self.subject == "providers" else map(_NAME, models)
+
     def accepts(self, observed: str) -> bool:
         if self.deny is not None and observed in self.deny:
             return False
@@ -284,27 +361,40 @@ class ListTerm:
 
 @dataclass(frozen=True, slots=True)
 class RegionListTerm:
-    """The provider is in one of the regions that the policy allows."""
+    """The provider is in one of the regions that the policy allows, or in one that they stand for.
+
+    Attributes:
+        allow: The regions and groups of regions.
+        names: The regions that they stand for, themselves among them.
+    """
 
     allow: tuple[str, ...]
+    names: tuple[str, ...] | None = None
 
     @property
     def label(self) -> str:
         return f"tenant.regionAllow[{','.join(self.allow)}]"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.in_any_region(self.allow)
+        return catalog.in_any_region(self.allow if self.names is None else self.names)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.region
 
+    def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[str]:
+        return map(_REGION, providers)
+
     def accepts(self, observed: str) -> bool:
-        return observed in self.allow
+        return observed in (self.allow if self.names is None else self.names)
 
     def reason(self, observed: str) -> RejectionReason:
         names = ", ".join(map(shown, self.allow)) or "no region"
         message = f"is in {shown(observed)}; the tenant allows {names}"
         return RejectionReason("tenant-region-not-allowed", message, {"observed": observed, "allow": self.allow})
+
+
+NumberTerm = ContextWindowTerm | PriceTerm | LatencyTerm
+"""A comparison of a number, whose reasons differ in that number alone; where it is unknown, None is observed."""
 
 
 def _union(named: Callable[[str], int], names: Sequence[str]) -> int:

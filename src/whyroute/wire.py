@@ -1,11 +1,13 @@
 """One wire request to one wire answer: what `batch`, `route --request` and the service run."""
 
-import re
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from .catalog import Catalog
+from .constraints import Origin
 from .decisions import Decision, outcome_of
 from .declarations import Capability, read_capability
 from .errors import (
@@ -19,17 +21,20 @@ from .errors import (
     WhyrouteError,
 )
 from .explanations import Explanation
+from .facts import label_issues, token_issues
 from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
+from .moments import moment_issues, read_moment, written
 from .policies import TenantPolicy, read_policy
 from .providers import DeclaredProvider, ProviderMetadata, SetupFailure, metadata_problems
 from .solver import EngineName
-from .solving import Solved, solve
+from .solving import Situation, Solved, solve
 
-__all__ = ["answer", "answer_line", "read_request"]
+__all__ = ["answer", "answer_json", "answer_line", "read_request"]
 
 _INCLUDES = ("matched", "explanation", "request")
-_NOT_YET = ("regions", "conditions", "rules", "waivers", "slots", "together")
+_NOT_YET = ("slots", "together")
+_RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
 
 
 def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict[str, Any]:
@@ -59,6 +64,24 @@ def answer_line(line: str | bytes, number: int, *, engine: EngineName = "bitset"
     return answer(request, engine=engine)
 
 
+def answer_json(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> tuple[bool, Iterator[str]]:
+    """`answer_line` as JSON text in pieces, and whether the line was a request at all.
+
+    The text of a failed answer grows with candidates times constraints; it is never there as a whole.
+    """
+    try:
+        request = read_json(line, line=number)
+        parsed = read_request(request)
+    except (JsonTextError, WhyrouteError):
+        return False, iter((_json(answer_line(line, number, engine=engine)),))
+    head = f"{_json({'id': request['id']})[:-1]}, " if "id" in request else "{"
+    return True, chain((head,), parsed.iter_json(engine))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
 class Request:
     """A wire request, read and checked.
 
@@ -66,6 +89,7 @@ class Request:
         capability: The declaration.
         catalog: The providers.
         policy: The tenant's policy, if one was given.
+        situation: The rules, and what they depend on; None when there are neither rules nor groups of regions.
         at: The time of the request, as it was written.
         document: The request as it was given, with its time filled in.
     """
@@ -80,6 +104,7 @@ class Request:
         "preferred_model",
         "preferred_provider",
         "setup_failures",
+        "situation",
         "why_not",
     )
 
@@ -90,8 +115,10 @@ class Request:
         catalog: Catalog,
         policy: TenantPolicy | None,
         setup_failures: tuple[SetupFailure, ...],
+        situation: Situation | None,
     ) -> None:
         self.document = document
+        self.situation = situation
         self.capability = capability
         self.catalog = catalog
         self.policy = policy
@@ -112,6 +139,7 @@ class Request:
             preferred_provider=self.preferred_provider,
             preferred_model=self.preferred_model,
             setup_failures=self.setup_failures,
+            situation=self.situation,
             engine=engine,
         )
 
@@ -122,11 +150,26 @@ class Request:
     def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
         """The wire answer."""
         solved = self.solve(engine)
-        outcome: Decision | CapabilityUnsatisfiableError = outcome_of(solved)
-        found: dict[str, Any] = {
-            ("decision" if isinstance(outcome, Decision) else "error"): outcome.to_dict(),
-            "at": self.at,
-        }
+        outcome = outcome_of(solved)
+        return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
+
+    def iter_json(self, engine: EngineName = "bitset") -> Iterator[str]:
+        """The members of the wire answer as JSON text, in pieces, without the brace that opens it."""
+        solved = self.solve(engine)
+        outcome = outcome_of(solved)
+        beside = _json(self._beside(solved))
+        yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
+        if isinstance(outcome, Decision):
+            yield outcome.to_json()
+        else:
+            yield from outcome.iter_json()
+        yield f", {beside[1:]}"
+
+    def _beside(self, solved: Solved) -> dict[str, Any]:
+        """What an answer has beside its decision or error."""
+        found: dict[str, Any] = {"at": self.at}
+        if (shadow := solved.shadow) is not None:
+            found["shadow"] = shadow.to_dict()
         if "matched" in self.include:
             found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
         if "explanation" in self.include:
@@ -135,6 +178,9 @@ class Request:
             kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
             found["request"] = plain(kept)[0]
         return found
+
+
+_KIND_OF_ANSWER: dict[type, str] = {Decision: "decision", CapabilityUnsatisfiableError: "error"}
 
 
 def read_request(request: Any, *, now: datetime | None = None) -> Request:
@@ -157,14 +203,42 @@ def read_request(request: Any, *, now: datetime | None = None) -> Request:
         raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
     reader = _Reader(request)
     document = reader.document()
-    document.setdefault("at", _utc(now or datetime.now(UTC)))
+    document.setdefault("at", written(now or datetime.now(UTC)))
     capability = reader.capability()
     policy = reader.policy()
     providers = reader.providers()
     failures = reader.setup_failures()
     reader.raise_problems()
     assert capability is not None  # read_capability raised otherwise, and so did raise_problems
-    return Request(document, capability, Catalog.of_members(providers), policy, failures)
+    return Request(document, capability, Catalog.of_members(providers), policy, failures, _situation(document))
+
+
+def _situation(document: Mapping[str, Any]) -> Situation | None:
+    """The rules of a request without issues, and what they depend on."""
+    sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
+    origins = document.get("origins")
+    if not any(sections.values()) and not origins:
+        return None
+    from .kleene import Call, Setting  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from .rulebook import rulebook_of  # noqa: PLC0415
+
+    book = rulebook_of(sections)
+    tokens = document.get("tokens")
+    return Situation(
+        book,
+        Setting(book.regions, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+        document.get("labels", {}),
+        document.get("capabilityName"),
+        read_moment(document["at"]),
+        None if origins is None else _origins_of(origins),
+    )
+
+
+def _origins_of(document: Mapping[str, Any]) -> dict[str, tuple[Origin, ...]]:
+    return {
+        name: tuple(Origin(each["file"], each["line"], each["column"]) for each in places)
+        for name, places in document.items()
+    }
 
 
 class _Reader:
@@ -193,16 +267,27 @@ class _Reader:
 
     def document(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        unreadable: set[str] = set()
         for key, value in self.request.items():
             if not isinstance(key, str) or key not in _KEYS:
                 self.request_issues.append(_unknown_key(key))
                 continue
             found[key] = value
             check = _KEYS[key]
-            if check is not None:
+            if key in _RULE_SECTIONS:
+                found[key], foreign = plain(value, child("", key))
+                self.request_issues += foreign
+                unreadable |= {issue.path for issue in foreign}
+            elif check is not None:
                 cleaned, foreign = plain(value, child("", key))
                 found[key] = cleaned
                 self.request_issues += foreign or check(cleaned, child("", key))
+        sections = {key: found[key] for key in _RULE_SECTIONS if key in found}
+        if sections:
+            from .rulebook import rulebook_issues  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+
+            # A value that no JSON text could hold was reported; what is left of it would be reported again.
+            self.request_issues += [issue for issue in rulebook_issues(sections) if issue.path not in unreadable]
         for key in ("capability", "providers"):
             if key not in self.request:
                 self.request_issues.append(Issue(child("", key), f"missing; a request has `{key}`"))
@@ -286,53 +371,8 @@ def _echoable(given: dict[str, Any]) -> dict[str, Any]:
     return {} if given and plain(given["id"])[1] else given
 
 
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-_MOMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}([Tt]\d{2}:\d{2}(:\d{2}([.]\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?", re.ASCII
-)  # RFC 3339, and a date alone
-
-
-def _check_moment(value: Any, path: str) -> list[Issue]:
-    if isinstance(value, str) and _MOMENT.fullmatch(value):
-        try:
-            (date if len(value) == 10 else datetime).fromisoformat(value.upper())
-        except ValueError:
-            pass
-        else:
-            return []
-    return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
-
-
 def _check_string(value: Any, path: str) -> list[Issue]:
     return [] if isinstance(value, str) else [Issue(path, f"{shown(value)} is {kind_of(value)}; a string is expected")]
-
-
-def _check_labels(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; labels are an object of strings")]
-    return [issue for key, item in value.items() for issue in _check_string(item, child(path, key))]
-
-
-def _check_tokens(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; tokens are an object with `prompt` and `completion`")]
-    issues = [
-        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, _TOKEN_KEYS)}")
-        for key in value
-        if key not in _TOKEN_KEYS
-    ]
-    for key in _TOKEN_KEYS:
-        count = value.get(key)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            found = "missing" if key not in value else shown(count)
-            issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
-    return issues
-
-
-_TOKEN_KEYS = ("prompt", "completion")
 
 
 def _check_failures(value: Any, path: str) -> list[Issue]:
@@ -365,6 +405,32 @@ def _check_strings(value: Any, path: str, keys: tuple[str, ...], shape: str) -> 
     return issues
 
 
+def _check_origins(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; origins are an object of lists, by the ids of constraints")]
+    issues: list[Issue] = []
+    for name, places in value.items():
+        at = child(path, name)
+        if not isinstance(places, list):
+            issues.append(Issue(at, f"{kind_of(places)}; origins are a list of {{file, line, column}}"))
+            continue
+        issues += [
+            Issue(child(at, index), f"{shown(place)} is no origin; an origin is {{file, line, column}}, from line 1 on")
+            for index, place in enumerate(places)
+            if not _is_origin(place)
+        ]
+    return issues
+
+
+def _is_origin(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
+        return False
+    numbers = (value["line"], value["column"])
+    return isinstance(value["file"], str) and all(
+        isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in numbers
+    )
+
+
 _CANDIDATE_KEYS = ("provider", "model")
 
 
@@ -391,9 +457,15 @@ _KEYS: dict[str, Any] = {
     "preferredProvider": _check_string,
     "preferredModel": _check_string,
     "setupFailures": _check_failures,
-    "labels": _check_labels,
-    "at": _check_moment,
-    "tokens": _check_tokens,
+    "labels": label_issues,
+    "at": moment_issues,
+    "tokens": token_issues,
+    "regions": None,
+    "conditions": None,
+    "rules": None,
+    "waivers": None,
+    "capabilityName": _check_string,
+    "origins": _check_origins,
     "whyNot": _check_candidate,
     "include": _check_include,
     "id": lambda value, path: [],

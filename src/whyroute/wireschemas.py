@@ -5,8 +5,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from .conditions import Condition
 from .policies import TenantPolicy
 from .providers import ProviderMetadata, SetupFailure
+from .rules import Rule, Waiver
 from .schema import capability_schema
 
 __all__ = ["SCHEMAS", "answer_schema", "request_schema", "schema_named"]
@@ -20,6 +22,16 @@ _CANDIDATE = {
     "required": ["provider", "model"],
     "additionalProperties": False,
     "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
+}
+_ORIGIN = {
+    "type": "object",
+    "required": ["file", "line", "column"],
+    "additionalProperties": False,
+    "properties": {
+        "file": {"type": "string"},
+        "line": {"type": "integer", "minimum": 1},
+        "column": {"type": "integer", "minimum": 1},
+    },
 }
 _REF_CANDIDATE = {"$ref": "#/$defs/Candidate"}
 
@@ -51,7 +63,12 @@ def request_schema() -> dict[str, Any]:
     provider = _of_model(ProviderMetadata, definitions)
     policy = _of_model(TenantPolicy, definitions)
     failure = _of_model(SetupFailure, definitions)
+    rule = _of_model(Rule, definitions)
+    waiver = _of_model(Waiver, definitions)
+    condition = _of_model(Condition, definitions)
+    definitions.setdefault("Condition", condition)
     count = {"type": "integer", "minimum": 0}
+    names = {"type": "array", "items": {"type": "string"}}
     return {
         "$schema": _DRAFT,
         "title": "Request",
@@ -75,7 +92,11 @@ def request_schema() -> dict[str, Any]:
                 "items": {"$ref": "#/$defs/SetupFailure"},
                 "description": "Providers that could not be set up, to be named when nothing qualifies.",
             },
-            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "labels": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "What the request says of itself; rules may look at it.",
+            },
             "at": {
                 "type": "string",
                 "description": "The time of the request: a date, or a date and time with its zone. Default: now.",
@@ -85,6 +106,33 @@ def request_schema() -> dict[str, Any]:
                 "required": ["prompt", "completion"],
                 "additionalProperties": False,
                 "properties": {"prompt": count, "completion": count},
+                "description": "What the call uses; without it nobody knows what the call costs.",
+            },
+            "regions": {
+                "type": "object",
+                "additionalProperties": names,
+                "description": "Groups of regions: the name of a group means its members too. Groups may name groups.",
+            },
+            "conditions": {
+                "type": "object",
+                "additionalProperties": {"$ref": "#/$defs/Condition"},
+                "description": "Named conditions, which rules and waivers refer to by `is`.",
+            },
+            "rules": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/Rule"},
+                "description": "What policy authors require, forbid and prefer, in order. Names are unique.",
+            },
+            "waivers": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/Waiver"},
+                "description": "Exceptions from waivable rules. Names are unique.",
+            },
+            "capabilityName": {"type": "string", "description": "The capability's name; rules may look at it."},
+            "origins": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "items": _ORIGIN},
+                "description": "Where constraints are written, by their ids.",
             },
             "whyNot": {**deepcopy(_CANDIDATE), "description": "A candidate to compare with the pick."},
             "include": {
@@ -99,6 +147,8 @@ def request_schema() -> dict[str, Any]:
             "Provider": provider,
             "TenantPolicy": policy,
             "SetupFailure": failure,
+            "Rule": rule,
+            "Waiver": waiver,
         },
     }
 
@@ -133,6 +183,17 @@ def answer_schema() -> dict[str, Any]:
             "decision": {"$ref": "#/$defs/Decision"},
             "error": {"$ref": "#/$defs/Error"},
             "at": {"type": "string", "description": "The time of the request."},
+            "shadow": {
+                "type": "object",
+                "required": ["by"],
+                "additionalProperties": False,
+                "properties": {
+                    "pick": _REF_CANDIDATE,
+                    "unsatisfiable": {"const": True},
+                    "by": {**identifiers, "description": "Those rules that would reject or reorder candidates."},
+                },
+                "description": "What enforcing the rules that are only tried out would give.",
+            },
             "matched": {**candidates, "description": "The candidates that qualify, in input order."},
             "explanation": {"$ref": "#/$defs/Explanation"},
             "request": {"type": "object", "description": "The request, with what was left out filled in."},
@@ -225,6 +286,10 @@ def _explanation_schema() -> dict[str, Any]:
                         "id": {"type": "string"},
                         "label": {"type": "string"},
                         "owner": {"enum": ["caller", "policy", "rule"]},
+                        "contact": {"type": "string", "description": "Whom to ask about a rule."},
+                        "because": {"type": "string", "description": "Why there is a rule."},
+                        "origins": {"type": "array", "items": _ORIGIN},
+                        "shadow": {"const": True, "description": "A rule that is only tried out: it rejects nobody."},
                         "admitted": count,
                         "rejected": count,
                     },

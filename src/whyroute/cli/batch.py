@@ -1,6 +1,5 @@
 """Streaming batches: a line in, a line out."""
 
-import json
 import os
 import stat
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..solver import EngineName
-from ..wire import answer_line
+from ..wire import answer_json
 from .inputs import STDIN, lines_of, open_input
 from .output import CommandError, reason_of
 
@@ -34,20 +33,18 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
         invalid = False
         number = 0
         for number, line in enumerate(lines_of(source), start=1):
-            found = answer_line(line, number, engine=engine)
-            sink.write(json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode() + b"\n")
+            valid, pieces = answer_json(line, number, engine=engine)
+            for piece in pieces:
+                sink.write(piece.encode())
+            sink.write(b"\n")
             if size is None:
                 sink.flush()  # whoever feeds the lines one by one waits for each answer
-            invalid = invalid or _is_invalid(found)
+            invalid = invalid or not valid
             advance(len(line) + 1)
         sink.flush()
     if number == 0:
         raise CommandError(f"{shown} is empty; one request per line is expected")
     return 1 if invalid else 0
-
-
-def _is_invalid(found: dict[str, Any]) -> bool:
-    return "error" in found and found["error"]["code"] != "capability-unsatisfiable"
 
 
 def _sink(output: Path | None, stack: ExitStack) -> BinaryIO:

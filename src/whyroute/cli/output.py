@@ -4,11 +4,12 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import WhyrouteError
-from ..render.lines import Line
-from ..render.text import error_lines
+
+if TYPE_CHECKING:
+    from ..render.lines import Line
 
 __all__ = ["CommandError", "complain", "complain_about", "print_json", "print_lines"]
 
@@ -32,6 +33,8 @@ def complain_about(failure: CommandError) -> None:
     if isinstance(failure.error, str):
         complain(failure.error)
     else:
+        from ..render.text import error_lines  # noqa: PLC0415 (only when something is wrong)
+
         _print(error_lines(failure.error), stderr=True)
 
 
@@ -40,7 +43,7 @@ def complain(sentence: str) -> None:
     _print([(("error: ", "bold red"), (sentence, ""))], stderr=True)
 
 
-def print_lines(lines: Iterable[Line], output: Path | None = None) -> None:
+def print_lines(lines: Iterable["Line"], output: Path | None = None) -> None:
     """Print text on stdout, or write it to a file without colour."""
     if output is None:
         _print(lines, stderr=False)
@@ -81,7 +84,7 @@ def reason_of(error: OSError) -> str:
     return reason[:1].lower() + reason[1:]
 
 
-def _print(lines: Iterable[Line], *, stderr: bool) -> None:
+def _print(lines: Iterable["Line"], *, stderr: bool) -> None:
     from rich.console import Console  # noqa: PLC0415 (only when something is shown)
     from rich.text import Text  # noqa: PLC0415
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .. import bits
 from ..catalog import Candidate, Catalog
 from ..numbers import Number, wire_number
-from ..ranking import Ranking
+from ..ranking import Order, Ranking
 from ..solving import Solved
 from .failures import Failed, failed_dicts, failures_of
 
@@ -32,7 +32,7 @@ class Contrast:
         near: When it has none: candidates with names like these.
         failed: The constraints that reject it, each with why; empty when it qualifies.
         rank: Its place among those that qualify, from 1; None when it has none.
-        score: The sum of the weights of the preferences that it meets; None when there is no such candidate.
+        score: The sum of the weights of the preferences and rules that it meets; None when there is no such candidate.
         pick: What is picked instead, or the candidate itself; None when nothing qualifies.
         pick_score: The pick's score.
         decided_by: What puts the pick before it; None when it is the pick or does not qualify.
@@ -125,10 +125,18 @@ def decided_by(ranking: Ranking, number: int) -> DecidedBy | None:
     scores: list[Fraction] = [ranking.scores.score(each) for each in (best, number)]
     if scores[0] != scores[1]:
         return "score"
+    if any(_tells(order, best, number) for order in ranking.orders):
+        return "order"
     pick, other = ranking.catalog.candidate(best), ranking.catalog.candidate(number)
     if pick.metadata.id != other.metadata.id:
         return "provider"
     return "defaultModel" if pick.metadata.default_model == pick.model.name else "model"
+
+
+def _tells(order: Order, best: int, number: int) -> bool:
+    """Whether an order puts one candidate before another."""
+    both = 1 << best | 1 << number
+    return order.foremost(both) != both
 
 
 def _rank_of(ranking: Ranking, number: int) -> int | None:

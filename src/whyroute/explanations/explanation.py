@@ -4,19 +4,23 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..catalog import Candidate, Catalog
 from ..constraints import Constraints, NamedConstraint
 from ..numbers import Number, exact, wire_number
 from ..providers import SetupFailure
-from ..solving import Solved
+from ..solving import Shadow, Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
+from .graph import graph_of
 from .relaxations import Relaxation, relax
 from .usermessage import user_message
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["Explanation", "Limits", "Ranked"]
 
@@ -48,10 +52,11 @@ class Ranked:
 
     Attributes:
         candidate: The candidate.
-        score: The sum of the weights of the preferences that it meets.
+        score: The sum of the weights of the preferences and rules that it meets.
         matched: Those preferences, as (feature or attribute, weight); one that is written twice stands twice.
         hint: Whether it matches every hint that was given.
         fallback: Whether its provider is a fallback.
+        rules: Those rules, as (name, weight), in rule order.
     """
 
     candidate: Candidate
@@ -59,13 +64,17 @@ class Ranked:
     matched: tuple[tuple[str, Number], ...]
     hint: bool
     fallback: bool
+    rules: tuple[tuple[str, Number], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The ranked candidate as it goes over the wire."""
         return {
             "candidate": self.candidate.to_dict(),
             "score": self.score,
-            "matched": [{"feature": feature, "weight": weight} for feature, weight in self.matched],
+            "matched": [
+                *({"feature": feature, "weight": weight} for feature, weight in self.matched),
+                *({"rule": rule, "weight": weight} for rule, weight in self.rules),
+            ],
             "hint": self.hint,
             "fallback": self.fallback,
         }
@@ -97,6 +106,16 @@ class Explanation:
     def constraints(self) -> Constraints:
         """Every constraint, in the contract's order."""
         return self.solved.constraints
+
+    @property
+    def shadows(self) -> tuple[NamedConstraint, ...]:
+        """The rules that are only tried out; they reject nobody, and their counts say what they would do."""
+        return self.solved.shadows
+
+    @property
+    def shadow(self) -> Shadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self.solved.shadow
 
     @property
     def survivors(self) -> int:
@@ -141,7 +160,8 @@ class Explanation:
     def relaxations(self) -> tuple[Relaxation, ...]:
         """For every correction the edits it takes, solved again, with the pick that they lead to."""
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        return tuple(relax(self.solved, each) for each in sets)
+        found = (relax(self.solved, each) for each in sets)
+        return tuple(relaxation for relaxation in found if relaxation is not None)
 
     @property
     def truncated(self) -> tuple[str, ...]:
@@ -226,9 +246,10 @@ class Explanation:
             candidate = self.catalog.candidate(number)
             features, attributes = candidate.model.features, candidate.metadata.attributes
             matched = tuple((p.feature, p.weight) for p in prefer if p.feature in features or p.feature in attributes)
-            score = sum((exact(weight) for _, weight in matched), exact(0))
+            rules = self.solved.wished(number)
+            score = sum((exact(weight) for _, weight in (*matched, *rules)), exact(0))
             hint = bool(ranking.hinted >> number & 1)
-            found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback))
+            found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback, rules))
         return found
 
     @cached_property
@@ -273,7 +294,7 @@ class Explanation:
         """The explanation as it goes over the wire."""
         found: dict[str, Any] = {
             "satisfiable": self.satisfiable,
-            "constraints": [_constraint(constraint) for constraint in self.constraints],
+            "constraints": [_constraint(constraint) for constraint in self.solved.listed],
             "cores": [[constraint.id for constraint in core] for core in self.cores],
             "corrections": [[constraint.id for constraint in each] for each in self.corrections],
         }
@@ -295,6 +316,24 @@ class Explanation:
             found["contrast"] = self.contrast.to_dict()
         return found
 
+    def to_graph(self, limit: int | None = None) -> "nx.DiGraph[str]":
+        """The explanation as a graph, whose nodes are strings without meaning and tell by their `kind` what they are.
+
+        - `constraint`: id, label, owner, how many it admitted and rejected, and cores: the numbers of those it is in.
+        - `candidate`: provider, model, whether it admits (qualifies) and is the pick. An edge of kind `rejected`, with
+          code and message, leads to every constraint that rejects it.
+        - `core`: number, from 1, and size. Edges of kind `contains` lead to its constraints.
+        - `relaxation`: number, from 1, text, owners, and whether it is offered. Edges of kind `changes`, with text,
+          lead to the constraints that it changes, and one of kind `leads-to` to its pick.
+
+        Nodes and edges always come in the same order.
+
+        Args:
+            limit: How many candidates: those that qualify in rank order, then those that are nearest to it. The picks
+                of relaxations are there in any case. None: all of them.
+        """
+        return graph_of(self, limit)
+
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
@@ -303,6 +342,13 @@ class Explanation:
 def _constraint(constraint: NamedConstraint) -> dict[str, Any]:
     admitted = constraint.admitted.bit_count()
     found: dict[str, Any] = {"id": constraint.id, "label": constraint.label, "owner": constraint.owner}
+    if constraint.contact is not None:
+        found["contact"] = constraint.contact
+    if constraint.because is not None:
+        found["because"] = constraint.because
     if constraint.origins:
         found["origins"] = [{"file": o.file, "line": o.line, "column": o.column} for o in constraint.origins]
-    return {**found, "admitted": admitted, "rejected": constraint.catalog.size - admitted}
+    found |= {"admitted": admitted, "rejected": constraint.catalog.size - admitted}
+    if constraint.shadow:
+        found["shadow"] = True
+    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import bits
 from ..catalog import Candidate
@@ -12,7 +12,19 @@ from ..features import UNSPECIFIED_REGION
 from ..solving import Solved
 from ..terms import LatencyTerm, RegionListTerm, RegionTerm
 
-__all__ = ["NearMiss", "ReasonGroup", "Unknown", "failures_of", "grouped", "near_misses", "unknowns"]
+if TYPE_CHECKING:
+    from ..ruleterms import RuleTerm
+
+__all__ = [
+    "NearMiss",
+    "ReasonGroup",
+    "Unknown",
+    "failures_of",
+    "grouped",
+    "near_miss_numbers",
+    "near_misses",
+    "unknowns",
+]
 
 Failed = tuple[NamedConstraint, RejectionReason]
 
@@ -40,7 +52,7 @@ class Unknown:
 
     Attributes:
         candidate: The candidate.
-        field: The fact: `p95LatencyMs` or `region`.
+        field: The fact: `p95LatencyMs` or `region`, or any field that a rule looks at.
         constraint: The constraint that rejects it for want of the fact.
         also: The other constraints that reject it: with none, measuring may be enough.
     """
@@ -110,8 +122,13 @@ def levels(solved: Solved) -> Iterator[int]:
 
 def near_misses(solved: Solved, limit: int | None) -> Iterator[NearMiss]:
     """The candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
-    for number in _first(limit, solved, lambda level: level):
+    for number in near_miss_numbers(solved, limit):
         yield NearMiss(solved.catalog.candidate(number), failures_of(solved, number))
+
+
+def near_miss_numbers(solved: Solved, limit: int | None) -> Iterator[int]:
+    """The numbers of the candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
+    return _first(limit, solved, lambda level: level)
 
 
 def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> Iterator[int]:
@@ -131,7 +148,7 @@ def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> 
 
 def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
     """The facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
-    missing: list[tuple[NamedConstraint, str, int]] = []
+    missing: list[tuple[NamedConstraint, str | None, int]] = []
     for constraint in solved.constraints:
         match constraint.term:
             case LatencyTerm():
@@ -140,6 +157,9 @@ def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
             case RegionTerm() | RegionListTerm():
                 nowhere = solved.catalog.in_region(UNSPECIFIED_REGION)
                 missing.append((constraint, "region", nowhere & ~constraint.admitted))
+            case term if constraint.owner == "rule":
+                # Which fact it is may differ from candidate to candidate.
+                missing.append((constraint, None, cast("RuleTerm", term).undecided(solved.catalog)))
             case _:
                 pass
     concerned = 0
@@ -150,13 +170,22 @@ def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
     left = limit
     for number in _first(None, solved, lambda level: level & concerned):
         failed = [constraint for constraint in solved.constraints if not constraint.admitted >> number & 1]
-        for constraint, field, members in missing:
-            if members >> number & 1:
+        candidate = solved.catalog.candidate(number)
+        for constraint, only, members in missing:
+            if not members >> number & 1:
+                continue
+            also = tuple(other for other in failed if other is not constraint)
+            for field in _unknown_fields(constraint, candidate) if only is None else (only,):
                 if left == 0:
                     return
                 left = None if left is None else left - 1
-                also = tuple(other for other in failed if other is not constraint)
-                yield Unknown(solved.catalog.candidate(number), field, constraint, also)
+                yield Unknown(candidate, field, constraint, also)
+
+
+def _unknown_fields(constraint: NamedConstraint, candidate: Candidate) -> tuple[str, ...]:
+    """The facts for want of which a rule rejects a candidate."""
+    term = cast("RuleTerm", constraint.term)
+    return term.unknown_fields(term.observe(candidate.metadata, candidate.model))
 
 
 def grouped(constraint: NamedConstraint) -> tuple[ReasonGroup, ...]:

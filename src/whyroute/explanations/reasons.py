@@ -1,18 +1,30 @@
-"""The contract's reasons of a failed answer."""
+"""The contract's reasons of a failed answer, made when they are read, or streamed as JSON text."""
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations  # array is not subscriptable before Python 3.12
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import compress
+from json import JSONEncoder
+from json.encoder import encode_basestring
+from typing import Any, TypeVar, overload
 
 from .. import bits
 from ..catalog import Catalog
 from ..constraints import NamedConstraint
-from ..errors import Reason, Rejection, RejectionReason
-from ..providers import SetupFailure
+from ..errors import Reason, Rejection, RejectionReason, WireSequence
+from ..numbers import ecmascript, prints_alike
+from ..providers import ModelInfo, ProviderMetadata, SetupFailure
+from ..terms import FeatureTerm, NumberTerm, Term
 
-__all__ = ["SET_UP", "reasons_of"]
+__all__ = ["SET_UP", "reasons_json", "reasons_of"]
 
 SET_UP = "provider set up"
 """The requirement under which providers that could not be set up are named."""
+
+_BLOCK = 4096
+"""How many candidates make one piece of JSON text: about half a megabyte."""
 
 
 def reasons_of(
@@ -20,30 +32,15 @@ def reasons_of(
 ) -> tuple[Reason, ...]:
     """For each constraint that rejects a candidate, in order: the candidates it admits and those it rejects, with why.
 
-    Candidates stand in input order. The time and the size grow with candidates times constraints.
+    Candidates stand in input order. Ids and rejections are made when they are read: to read them all takes time and
+    space that grow with candidates times constraints.
     """
-    order = catalog.input_order()
-    candidates = [catalog.candidate(number) for number in order]
-    ids = [candidate.id for candidate in candidates]
+    roster = _Roster(catalog)
     found: list[Reason] = []
     for constraint in constraints:
-        if not constraint.rejected:
-            continue
-        admitted = bits.flags(constraint.admitted, catalog.size)
-        term = constraint.term
-        shared: dict[Any, RejectionReason] = {}
-        satisfying: list[str] = []
-        rejecting: list[Rejection] = []
-        for candidate_id, candidate, number in zip(ids, candidates, order, strict=True):
-            if admitted[number] == "1":
-                satisfying.append(candidate_id)
-                continue
-            observed = term.observe(candidate.metadata, candidate.model)
-            reason = shared.get(observed)
-            if reason is None:
-                reason = shared[observed] = term.reason(observed)
-            rejecting.append(Rejection(candidate_id, reason))
-        found.append(Reason(constraint.label, tuple(satisfying), tuple(rejecting)))
+        if constraint.rejected:
+            split = _Split(roster, constraint.admitted)
+            found.append(Reason(constraint.label, _Ids(split), _Rejections(split, constraint.term)))
     if setup_failures:
         rejected = tuple(
             Rejection(
@@ -52,5 +49,280 @@ def reasons_of(
             )
             for failure in setup_failures
         )
-        found.append(Reason(SET_UP, tuple(ids), rejected))
+        found.append(Reason(SET_UP, _Ids(_Split(roster, catalog.all())), rejected))
     return tuple(found)
+
+
+def reasons_json(
+    constraints: Sequence[NamedConstraint], catalog: Catalog, setup_failures: Sequence[SetupFailure] = ()
+) -> Iterator[str]:
+    """The JSON text of all reasons, a list, in pieces. Takes the arguments of `reasons_of`.
+
+    The text of each distinct reason, and of each candidate's id, is made once. What is kept meanwhile are the ids'
+    texts, the distinct reasons of one constraint and one piece.
+    """
+    yield "["
+    for place, reason in enumerate(reasons_of(constraints, catalog, setup_failures)):
+        if place:
+            yield ", "
+        yield from reason.iter_json()
+    yield "]"
+
+
+class _Roster:
+    """The candidates of a catalog in input order, shared by the reasons of one answer; read when it is needed."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+
+    @cached_property
+    def providers(self) -> list[ProviderMetadata]:
+        return [meta for meta in self.catalog.metadata for _ in meta.models]
+
+    @cached_property
+    def models(self) -> list[ModelInfo]:
+        return [model for meta in self.catalog.metadata for model in meta.models]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        return [f"{meta.id}/{model.name}" for meta in self.catalog.metadata for model in meta.models]
+
+    @cached_property
+    def id_texts(self) -> list[str]:
+        # JSON escapes character by character, so the text is put together from those of the provider and the model.
+        tails = _Made(lambda name: "/" + encode_basestring(name)[1:])
+        found: list[str] = []
+        for meta in self.catalog.metadata:
+            head = encode_basestring(meta.id)[:-1]
+            found += [head + tails[model.name] for model in meta.models]
+        return found
+
+    @cached_property
+    def _order(self) -> array[int]:
+        return self.catalog.input_order()
+
+    def selectors(self, members: int) -> bytes:
+        """For each candidate in input order 1 where it is in the set, else 0."""
+        numbered = bits.flags(members, self.catalog.size).encode().translate(_DIGITS)
+        return bytes(map(numbered.__getitem__, self._order))
+
+
+_DIGITS = bytes.maketrans(b"01", b"\0\1")
+_OTHERS = bytes.maketrans(b"\0\1", b"\1\0")
+
+
+class _Split:
+    """Whom a constraint admits and whom it rejects: for each candidate in input order 1 where it does, else 0."""
+
+    def __init__(self, roster: _Roster, members: int) -> None:
+        self.roster = roster
+        self.members = members
+
+    @cached_property
+    def admitting(self) -> bytes:
+        return self.roster.selectors(self.members)
+
+    @property
+    def rejecting(self) -> bytes:
+        return self.admitting.translate(_OTHERS)
+
+
+T = TypeVar("T")
+
+
+class _Selection(WireSequence[T]):
+    """Something of each candidate of a set, in input order, made when it is read. Equal to a tuple of the same."""
+
+    def __init__(self, split: _Split) -> None:
+        self._split = split
+        self._roster = split.roster
+
+    @property
+    def _selectors(self) -> bytes:
+        raise NotImplementedError
+
+    def _made(self, places: Sequence[int]) -> Iterator[T]:
+        """The items of some places in input order."""
+        raise NotImplementedError
+
+    def _blocks(self) -> Iterator[tuple[slice, bytes]]:
+        """Parts of the input order, each with the selectors of those in the set; parts without any are left out."""
+        selectors = self._selectors
+        for start in range(0, len(selectors), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            if 1 in selectors[part]:
+                yield part, selectors[part]
+
+    @cached_property
+    def _places(self) -> array[int]:
+        selectors = self._selectors
+        return array("I", compress(range(len(selectors)), selectors))
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(self._made(self._places[index]))
+        return next(self._made((self._places[index],)))
+
+    def __iter__(self) -> Iterator[T]:
+        return self._made(self._places)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple | _Selection):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Whoever gets it has no catalog to read from.
+        return tuple, (list(self),)
+
+    def __repr__(self) -> str:
+        first = ", ".join(map(repr, self[:3]))
+        return f"<{len(self)}: {first}{', ...' if len(self) > 3 else ''}>"
+
+
+class _Ids(_Selection[str]):
+    """The ids of the candidates that a constraint admits."""
+
+    @property
+    def _selectors(self) -> bytes:
+        return self._split.admitting
+
+    def __len__(self) -> int:
+        return self._split.members.bit_count()
+
+    def _made(self, places: Sequence[int]) -> Iterator[str]:
+        return map(self._roster.ids.__getitem__, places)
+
+    def to_wire(self) -> list[str]:
+        """The ids as a list."""
+        return list(compress(self._roster.ids, self._selectors))
+
+    def iter_json(self) -> Iterator[str]:
+        """The JSON text of `to_wire`, in pieces."""
+        between = "["
+        for part, selectors in self._blocks():
+            yield between
+            yield ", ".join(compress(self._roster.id_texts[part], selectors))
+            between = ", "
+        yield "]" if between == ", " else "[]"
+
+
+class _Rejections(_Selection[Rejection]):
+    """The candidates that a constraint rejects, each with why."""
+
+    def __init__(self, split: _Split, term: Term) -> None:
+        super().__init__(split)
+        self._term = term
+        self._reasons = _Made(_reason_maker(term))
+
+    @property
+    def _selectors(self) -> bytes:
+        return self._split.rejecting
+
+    def __len__(self) -> int:
+        return self._roster.catalog.size - self._split.members.bit_count()
+
+    def _made(self, places: Sequence[int]) -> Iterator[Rejection]:
+        roster = self._roster
+        providers, models = map(roster.providers.__getitem__, places), map(roster.models.__getitem__, places)
+        reasons = map(self._reasons.__getitem__, self._term.observe_all(providers, models))
+        return map(Rejection, map(roster.ids.__getitem__, places), reasons)
+
+    def _observed(self, part: slice, selectors: bytes) -> list[Hashable]:
+        if isinstance(self._term, FeatureTerm):
+            return [False] * selectors.count(1)  # nobody is rejected for a feature that it has
+        providers = compress(self._roster.providers[part], selectors)
+        return list(self._term.observe_all(providers, compress(self._roster.models[part], selectors)))
+
+    def to_wire(self) -> list[dict[str, Any]]:
+        """The rejections as they go over the wire, each with a dictionary of its own."""
+        wired = _Made(lambda observed: self._reasons[observed].to_dict())
+        found: list[dict[str, Any]] = []
+        for part, selectors in self._blocks():
+            ids = compress(self._roster.ids[part], selectors)
+            reasons = map(wired.__getitem__, self._observed(part, selectors))
+            found += [{"id": name, "reason": reason.copy()} for name, reason in zip(ids, reasons, strict=True)]
+        if any(isinstance(value, list) for reason in wired.values() for value in reason.values()):
+            for rejection in found:
+                reason = rejection["reason"]
+                reason.update({key: value.copy() for key, value in reason.items() if isinstance(value, list)})
+        return found
+
+    def iter_json(self) -> Iterator[str]:
+        """The JSON text of `to_wire`, in pieces."""
+        texts: dict[Hashable, str] = {}
+        make = _text_maker(self._term)
+        between = f"[{_ID}"
+        for part, selectors in self._blocks():
+            observed = self._observed(part, selectors)
+            fresh = [*set(observed).difference(texts)]
+            texts.update(zip(fresh, make(fresh), strict=True))
+            pieces = [""] * (2 * len(observed))
+            pieces[::2] = compress(self._roster.id_texts[part], selectors)
+            pieces[1::2] = map(texts.__getitem__, observed)
+            yield between
+            yield "".join(pieces)[: -len(_NEXT)]
+            between = _NEXT
+        yield "]" if between == _NEXT else "[]"
+
+
+class _Made(dict[Hashable, T]):
+    """What is made of each value, once."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+
+    def __missing__(self, value: Hashable) -> T:
+        found = self[value] = self._make(value)
+        return found
+
+
+def _reason_maker(term: Term) -> Callable[[Any], RejectionReason]:
+    reason: Callable[[Any], RejectionReason] = term.reason
+    if not isinstance(term, NumberTerm):
+        return reason
+    about = term.number_reason().about
+    return lambda observed: reason(None) if observed is None else about(observed)
+
+
+def _text_maker(term: Term) -> Callable[[Sequence[Any]], Iterable[str]]:
+    """For observed values: what stands between the id that is rejected for one and the next id."""
+
+    def in_full(observed: Sequence[Any]) -> Iterator[str]:
+        return (f', "reason": {_ENCODE(term.reason(each).to_dict())}}}{_NEXT}' for each in observed)
+
+    if not isinstance(term, NumberTerm):
+        return in_full
+    # Nearly every candidate may have a number of its own: all but the number is written once.
+    reason = term.number_reason()
+    start = f', "reason": {{"code": {_ENCODE(reason.code)}, "message": {_ENCODE(reason.before)[:-1]}'
+    middle = f"{_ENCODE(reason.after)[1:]}, {_ENCODE(reason.field)}: "
+    rest = _ENCODE(reason.details)[1:-1]
+    end = f"{', ' if rest else ''}{rest}}}}}{_NEXT}"
+
+    def filled_in(observed: Sequence[Any]) -> Iterable[str]:
+        numbers = [each for each in observed if each is not None]
+        printed = list(map(repr, numbers))
+        shown = printed if prints_alike(numbers, printed) else map(ecmascript, numbers)
+        texts = [f"{start}{text}{middle}{number}{end}" for text, number in zip(shown, printed, strict=True)]
+        if len(numbers) < len(observed):  # the values are distinct: one of them is None
+            texts[(at := observed.index(None)) : at] = in_full([None])
+        return texts
+
+    return filled_in
+
+
+_ENCODE = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_ID = '{"id": '
+_NEXT = f", {_ID}"

@@ -34,7 +34,8 @@ class Edit:
 
     Attributes:
         constraint: The constraint that changes.
-        kind: `threshold`, `list`, `value` (a kind or region that becomes another) or `dropped` (a need that goes).
+        kind: `threshold`, `list`, `value` (a kind or region that becomes another), `dropped` (a need that goes) or
+            `lifted` (a rule that goes).
         text: What to do, in plain words.
     """
 
@@ -83,8 +84,8 @@ class Relaxation:
         }
 
 
-def relax(solved: Solved, correction: Sequence[int]) -> Relaxation:
-    """The relaxation of one correction.
+def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
+    """The relaxation of one correction; None when other rules apply to the edited request, and nothing satisfies them.
 
     Of the candidates that fail exactly the correction's constraints, it takes those that the fewest edits admit, and
     of these the best ranked one. The edited request is solved again: the pick is what it answers.
@@ -99,11 +100,16 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation:
     candidate = solved.catalog.candidate(solved.ranked(members).best())
     draft = _Draft(solved.capability, solved.policy)
     edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)
-    again = solved.again(draft.edited_capability(), draft.policy)
+    again = solved.again(draft.edited_capability(), draft.policy, draft.lifted)
     if not again.survivors:
-        raise RuntimeError(f"the edits {draft.operations()} admit nobody, though {candidate.id} was to be admitted")
+        if solved.applied is not None and solved.applied.names:
+            return None
+        raise RuntimeError(
+            f"the edits {draft.operations(solved)} admit nobody, though {candidate.id} was to be admitted"
+        )
     pick = solved.catalog.candidate(again.ranked(again.survivors).best())
-    return Relaxation(tuple(chosen), edits, tuple(draft.operations()), pick)
+    offered = all(constraint.waivable for constraint in chosen if constraint.owner == "rule")
+    return Relaxation(tuple(chosen), edits, tuple(draft.operations(solved)), pick, offered)
 
 
 def _failing_exactly(solved: Solved, correction: Iterable[int]) -> int:
@@ -142,6 +148,7 @@ class _Draft:
     kind: str | None = None
     needs: dict[int, Need | None] = field(default_factory=dict)
     changes: list[Operation] = field(default_factory=list)
+    lifted: list[str] = field(default_factory=list)
 
     def edited_capability(self) -> Capability:
         needs = (self.needs.get(index, need) for index, need in enumerate(self.capability.needs))
@@ -150,9 +157,18 @@ class _Draft:
             update["kind"] = self.kind
         return self.capability.model_copy(update=update)
 
-    def operations(self) -> list[Operation]:
+    def operations(self, solved: Solved) -> list[Operation]:
+        """The edits as a patch; what is removed from a list goes last, and from the highest index down."""
         dropped = sorted((index for index, need in self.needs.items() if need is None), reverse=True)
-        return [*self.changes, *({"op": "remove", "path": f"/capability/needs/{index}"} for index in dropped)]
+        paths = [f"/capability/needs/{index}" for index in dropped]
+        if self.lifted and solved.situation is not None:
+            # A waiver of a rule that is not there is an error.
+            book = solved.situation.book
+            rules = [index for index, rule in enumerate(book.rules) if rule.name in self.lifted]
+            waivers = [index for index, waiver in enumerate(book.waivers) if waiver.rule in self.lifted]
+            paths += [f"/rules/{index}" for index in reversed(rules)]
+            paths += [f"/waivers/{index}" for index in reversed(waivers)]
+        return [*self.changes, *({"op": "remove", "path": path} for path in paths)]
 
     def admit(self, constraint: NamedConstraint, candidate: Candidate) -> Edit:
         """Edit the request so that one constraint admits the candidate."""
@@ -161,6 +177,11 @@ class _Draft:
             return self._admit_kind(constraint, candidate)
         if section == "needs":
             return self._admit_need(constraint, candidate, int(rest))
+        if constraint.owner == "rule":
+            self.lifted.append(rest)
+            ask = f" (ask {constraint.contact})" if constraint.contact is not None else ""
+            what = "waive" if constraint.waivable else "drop"
+            return Edit(constraint, "lifted", f"{what} rule {shown(rest)}{ask}")
         if self.policy is None:
             raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
         return self._admit_clause(constraint, candidate, self.policy)

@@ -43,6 +43,7 @@ _WITHOUT = {
     "long-context": "try a shorter text",
     "thinking": "try a simpler question",
 }
+_RULED = "be used for this task under your organisation's rules"
 _ADMINISTRATOR = "ask the administrator of this service, who can see the details and change what is allowed"
 
 
@@ -53,13 +54,14 @@ def user_message(cores: Sequence[Sequence[NamedConstraint]], *, setup_failed: bo
         cores: The minimal sets of constraints that clash; the first is told.
         setup_failed: Whether a provider was missing because it could not be set up: it may be back soon.
     """
-    terms = [constraint.term for constraint in cores[0]] if cores else []
+    first = cores[0] if cores else ()
+    terms = [constraint.term for constraint in first]
     if not terms:
         can = "This can't be done right now: no service is connected that could do it"
-    elif all(isinstance(term, ListTerm) for term in terms):
+    elif all(isinstance(each.term, ListTerm) or each.owner == "rule" for each in first):
         can = "This can't be done right now: your organisation's rules leave no service that may be used for it"
     else:
-        wanted = list(dict.fromkeys(_can(term) for term in terms))
+        wanted = list(dict.fromkeys(_RULED if each.owner == "rule" else _can(each.term) for each in first))
         both = "both " if len(wanted) == 2 else ""
         together = " together" if len(wanted) > 2 else ""
         can = f"This can't be done right now: no service you may use can {both}{joined(wanted)}{together}"
@@ -84,7 +86,7 @@ def _can(term: Term) -> str:
         case LatencyTerm():
             return "answer as quickly as is asked"
         case ListTerm():
-            return "be used for this task under your organisation's rules"
+            return _RULED
         case KindTerm():
             return "do this kind of task"
         case _:

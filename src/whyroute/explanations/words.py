@@ -64,6 +64,8 @@ def named(constraint: NamedConstraint, tenant: str | None) -> str:
         if isinstance(term, ListTerm):
             return f"the {term.subject[:-1]} lists of {constraint.id} ({_lists(term)})"
         return f"{constraint.label} ({constraint.id})"
+    if constraint.owner == "rule":
+        return f"rule {shown(constraint.id.partition('/')[2])}"
     return f"tenant {shown(tenant or '')}'s {_clause(constraint)}"
 
 
@@ -118,6 +120,8 @@ def _is_threshold(constraint: NamedConstraint) -> bool:
 def _met(constraint: NamedConstraint, count: int) -> str:
     """What so many candidates that a constraint admits do."""
     one = count == 1
+    if constraint.owner == "rule":
+        return f"{'is' if one else 'are'} fine with rule {shown(constraint.id.partition('/')[2])}"
     match constraint.term:
         case KindTerm(wanted=wanted):
             return f"{'serves' if one else 'serve'} {shown(wanted)}"
@@ -141,6 +145,8 @@ def nearest_sentence(constraint: NamedConstraint, members: int) -> str:
     everyone = members == catalog.all()
     one = members.bit_count() == 1
     them, among = ("", "") if everyone else ("of them ", "among them ")
+    if constraint.because is not None:
+        return f"{'it does not meet it' if one else f'none {them}meets it'} ({constraint.because.strip().rstrip('.')})"
     match term:
         case FeatureTerm(feature=feature):
             return f"it has no {shown(feature)}" if one else f"none {them}has {shown(feature)}"

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..constraints import NamedConstraint
-from ..explanations import Explanation, Relaxation, Unknown
+from ..explanations import Explanation, Relaxation
+from ..explanations.sentences import outranked_clause, qualifying_clause, redundant_clause, score_clause, tenant_of
+from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, joined, named
 from ..issues import shown
 from ..numbers import Number, ecmascript
@@ -86,7 +88,7 @@ def _failing(explanation: Explanation, everything: bool) -> list[Section]:
 
 
 def _clashes(explanation: Explanation) -> list[Line]:
-    tenant = _tenant(explanation)
+    tenant = tenant_of(explanation)
     cores = explanation.cores
     head = ("Nothing qualifies: ", "bold red")
     if not explanation.catalog.size:
@@ -156,11 +158,8 @@ def _alone_lines(
 
 
 def _ways_out(explanation: Explanation) -> list[Line]:
-    tenant = _tenant(explanation)
-    groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": []}
-    for relaxation in explanation.relaxations:
-        if relaxation.offered:
-            groups[_move(relaxation)].append(relaxation)
+    tenant = tenant_of(explanation)
+    ways = ways_out(explanation.relaxations, explanation.unknowns)
     lines: list[Line] = []
     number = 0
 
@@ -179,86 +178,67 @@ def _ways_out(explanation: Explanation) -> list[Line]:
                 )
             )
 
-    tell("Ways out: your own bounds", groups["bounds"])
-    tell(f"Ways out: the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", groups["policy"])
-    missing = [unknown for unknown in explanation.unknowns if not unknown.also]
-    if missing:
+    tell("Ways out: your own bounds", ways.bounds)
+    tell(f"Ways out: the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", ways.policy)
+    if ways.facts:
         lines.append((("Ways out: facts nobody supplied", "bold"),))
-        lines += _measures(missing)
-    tell("Ways out: giving something up", groups["dropped"])
+        lines += [_measure(fact) for fact in ways.facts]
+    tell("Ways out: a waiver", ways.waivers)
+    tell("Ways out: giving something up", ways.dropped)
+    if ways.fixed:
+        lines.append((("Not yours to change", "bold"),))
+        lines += [_fixed(constraint) for constraint in ways.fixed]
     if "relaxations" in explanation.truncated:
         lines.append((("There are more ways out than were worked out", "dim"),))
     return lines
 
 
-def _measures(missing: Sequence[Unknown]) -> Iterator[Line]:
-    """One line for each fact and constraint, whoever lacks it."""
-    grouped: dict[tuple[str, str], list[Unknown]] = {}
-    for unknown in missing:
-        grouped.setdefault((unknown.field, unknown.constraint.id), []).append(unknown)
-    for (field, constraint), lacking in grouped.items():
-        fact = "the p95 latency" if field == "p95LatencyMs" else "the region"
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        yield (
-            ("  -  ", "bold"),
-            (f"find out {fact} of ", ""),
-            (f"{pair(lacking[0].candidate)}{more}", "green"),
-            (f": nothing else stops {'it' if not more else 'them'} ({constraint})", "dim"),
-        )
+def _fixed(constraint: NamedConstraint) -> Line:
+    """A rule that can't be waived, with whom to ask and why there is it."""
+    contact = "" if constraint.contact is None else f" (owner {printable(constraint.contact)})"
+    because = "" if constraint.because is None else f": {printable(constraint.because)}"
+    return ("  -  ", "bold"), (printable(named(constraint, None)), "cyan"), (contact, "dim"), (because, "")
 
 
-def _move(relaxation: Relaxation) -> str:
-    """Whose move it is: what the caller gives up weighs most, then what the policy's owner has to allow."""
-    if any(edit.kind == "dropped" or edit.constraint.id == "kind" for edit in relaxation.edits):
-        return "dropped"
-    return "bounds" if relaxation.owners == ("caller",) else "policy"
-
-
-_TIES = {
-    "fallback": "regular candidates come before fallbacks",
-    "hint": "it matches the hint and the next does not",
-    "score": "its score is higher",
-    "order": "a preference orders it first",
-    "provider": "the order of provider ids decides",
-    "defaultModel": "it is the provider's default model",
-    "model": "the order of model names decides",
-}
+def _measure(fact: MissingFact) -> Line:
+    """One line for a fact and a constraint, whoever lacks it."""
+    more = f" and {len(fact.candidates) - 1} more" if len(fact.candidates) > 1 else ""
+    return (
+        ("  -  ", "bold"),
+        (f"find out {fact.name} of ", ""),
+        (f"{pair(fact.candidates[0])}{more}", "green"),
+        (f": nothing else stops {'it' if not more else 'them'} ({fact.constraint.id})", "dim"),
+    )
 
 
 def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
     ranking = explanation.ranking
     count = explanation.survivors.bit_count()
-    total = explanation.catalog.size
     first = ranking[0]
     head: list[Line] = [
-        (
-            (pair(first.candidate), "bold green"),
-            (f" is the pick: {count} of {counted(total)} qualif{'ies' if count == 1 else 'y'}", ""),
-        )
+        ((pair(first.candidate), "bold green"), (f" is the pick: {qualifying_clause(explanation)}", ""))
     ]
     if first.fallback:
         head.append((("  It is a fallback: no regular provider qualifies", "yellow"),))
-    if explanation.margin is not None:
-        than = f"{ecmascript(explanation.margin)} more than the next"
-        tie = f"as the next does: {_TIES[explanation.decided_by or 'model']}"
-        text = f"  It scores {ecmascript(first.score)}, {than if explanation.margin else tie}"
-        head.append(((text, ""),))
+    scores = score_clause(explanation)
+    if scores is not None:
+        head.append(((f"  It {scores}", ""),))
     if explanation.tightest is not None:
         admitted = explanation.tightest.admitted.bit_count()
         head.append(
             (
                 ("  The choice hangs on ", ""),
-                (printable(named(explanation.tightest, _tenant(explanation))), "cyan"),
+                (printable(named(explanation.tightest, tenant_of(explanation))), "cyan"),
                 (f": it admits {admitted}, fewer than any other", ""),
             )
         )
     redundant = [constraint.id for constraint in explanation.redundant]
     if redundant:
-        verb = "rejects" if len(redundant) == 1 else "reject"
-        head.append(((f"  {joined(redundant)} {verb} nobody that the others don't", "dim"),))
+        head.append(((f"  {joined(redundant)} {redundant_clause(explanation)}", "dim"),))
     order: list[Line] = [(("Ranking", "bold"),)]
     for place, ranked in enumerate(ranking, start=1):
-        met = ", ".join(f"{printable(name)} {_signed(weight)}" for name, weight in ranked.matched)
+        gains = [*ranked.matched, *((f"rule {name}", weight) for name, weight in ranked.rules)]
+        met = ", ".join(f"{printable(name)} {_signed(weight)}" for name, weight in gains)
         marks = "".join([", hinted" if ranked.hint else "", ", fallback" if ranked.fallback else ""])
         order.append(
             (
@@ -305,22 +285,9 @@ def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
                 (f"  {printable(reason.message)}", "yellow"),
             )
         return
-    if contrast.decided_by is None or contrast.pick is None:
+    decided = outranked_clause(contrast)
+    if decided is None:
         yield (*why, ("? It is the pick", ""))
         return
-    scores = f"{ecmascript(contrast.pick_score or 0)} against {ecmascript(contrast.score or 0)}"
-    decided = {
-        "fallback": "it is a fallback, and regular candidates qualify",
-        "hint": "the pick matches the hint and it does not",
-        "score": f"the pick scores more, {scores}",
-        "order": "a preference orders the pick first",
-        "provider": "the scores tie, and the pick's provider id comes first",
-        "defaultModel": "the scores tie, and the pick is the provider's default model",
-        "model": "the scores tie, and the pick's model name comes first",
-    }[contrast.decided_by]
     place = "" if contrast.rank is None else f", in place {contrast.rank}"
     yield (*why, (f"? It qualifies{place}; {decided}", ""))
-
-
-def _tenant(explanation: Explanation) -> str | None:
-    return None if explanation.solved.policy is None else explanation.solved.policy.tenant_id

@@ -1,8 +1,9 @@
 """A loaded pack: the policies in force for its tenants, and the requests that it resolves."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,11 +13,16 @@ from ..constraints import Origin
 from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
 from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
-from ..moments import moment_issues
+from ..kleene import Call, Setting
+from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
 from ..providers import DeclaredProvider
 from ..regions import Regions, regions_of
+from ..rulebook import Rulebook, read_rulebook
 from ..rules import Rule, Waiver
+from ..solver import EngineName
+from ..solving import Situation
+from ..wire import Request
 from .definitions import Definition
 from .linking import named_in
 from .models import CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
@@ -137,15 +143,17 @@ class Pack:
     waivers: Mapping[str, Definition[Waiver]]
     tests: Mapping[str, Definition[PackTest]]
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
+    _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def groups(self) -> Regions:
         """The groups of regions, each with all that it means."""
-        return regions_of(self._region_document)
+        return regions_of(self.region_document)
 
     @cached_property
-    def _region_document(self) -> dict[str, list[str]]:
+    def region_document(self) -> dict[str, list[str]]:
+        """The groups of regions, as they go over the wire."""
         return {name: list(group.value) for name, group in self.regions.items()}
 
     def policy(self, tenant: str) -> PolicyInForce:
@@ -206,6 +214,23 @@ class Pack:
                 else:
                     stack.append((inner, iter(self.policies[inner].value.extends)))
         yield tenant
+
+    def rulebook(self, tenant: str) -> Rulebook:
+        """The rules that hold for a tenant, with everything they refer to, read once.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        found = self._rulebooks.get(tenant)
+        if found is None:
+            policy = self.policy(tenant)
+            found = self._rulebooks[tenant] = read_rulebook(
+                [each.rule.value for each in policy.rules],
+                waivers=[waiver.value for waiver in policy.waivers],
+                conditions={name: each.value for name, each in self.conditions.items()},
+                regions=self.groups,
+            )
+        return found
 
     def visible(self, tenant: str) -> tuple[Definition[PackProvider], ...]:
         """The providers that a tenant sees."""
@@ -355,23 +380,64 @@ class Resolved:
         """The wire request: `answer` gives it the pack's answer, without the pack."""
         rules = [each.rule.value.to_dict() for each in self.policy.rules]
         waivers = [waiver.value.to_dict() for waiver in self.policy.waivers]
-        found: dict[str, Any] = {
+        places = {
+            name: [{"file": each.file, "line": each.line, "column": each.column} for each in origins]
+            for name, origins in self.origins.items()
+        }
+        return {
             "capability": copy.deepcopy(self.declaration),
             "providers": [_provider_document(each.value) for each in self.pack.visible(self.tenant)],
             "tenantPolicy": self.policy.clauses.to_dict(),
-            "preferredProvider": self.preferred_provider,
-            "preferredModel": self.preferred_model,
-            "labels": dict(self.labels) or None,
-            "at": self.at,
-            "tokens": self._tokens(),
-            "regions": copy.deepcopy(self.pack._region_document) or None,
-            "conditions": self._conditions() or None,
-            "rules": rules or None,
-            "waivers": waivers or None,
+            **self._facts(),
+            **_given(
+                regions=copy.deepcopy(self.pack.region_document) or None,
+                conditions=self._conditions() or None,
+                rules=rules or None,
+                waivers=waivers or None,
+                origins=places or None,
+            ),
         }
-        if self.why_not is not None:
-            found["whyNot"] = {"provider": self.why_not[0], "model": self.why_not[1]}
-        return {key: value for key, value in found.items() if value is not None}
+
+    def _facts(self) -> dict[str, Any]:
+        """What the request says beside what it asks for and under which policy."""
+        asked = None if self.why_not is None else dict(zip(("provider", "model"), self.why_not, strict=True))
+        return _given(
+            capabilityName=None if self.entry is None else self.entry.name,
+            preferredProvider=self.preferred_provider,
+            preferredModel=self.preferred_model,
+            labels=dict(self.labels) or None,
+            at=self.at,
+            tokens=self._tokens(),
+            whyNot=asked,
+        )
+
+    def read(self, *, include: Sequence[str] = (), now: datetime | None = None) -> Request:
+        """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
+
+        Args:
+            include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
+            now: The time of a request that names none; the present when absent.
+        """
+        document = copy.deepcopy(self.request) if "request" in include else self._facts()
+        document.setdefault("at", written(now or datetime.now(UTC)))
+        if include:
+            document["include"] = list(include)
+        tokens = self._tokens()
+        book = self.pack.rulebook(self.tenant)
+        situation = Situation(
+            book,
+            Setting(book.regions, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+            self.labels,
+            document.get("capabilityName"),
+            read_moment(document["at"]),
+            self.origins,
+        )
+        capability = read_capability(self.declaration)
+        return Request(document, capability, self.catalog, self.policy.clauses, (), situation)
+
+    def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
+        """The pack's answer, as it goes over the wire."""
+        return self.read(include=include).answer(engine)
 
     def _tokens(self) -> dict[str, Any] | None:
         if self.entry is None or self.entry.tokens is None:
@@ -427,6 +493,10 @@ def _as_policy(part: Part, tenant: str) -> TenantPolicy:
 
 def _declaration(entry: CapabilityEntry) -> dict[str, Any]:
     return entry.model_dump(by_alias=True, exclude_unset=True, exclude={"name", "labels", "tokens"}, mode="json")
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _provider_document(provider: PackProvider) -> dict[str, Any]:

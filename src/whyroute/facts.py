@@ -1,0 +1,47 @@
+"""What a request says of itself beside its declaration: labels, time and tokens, and what is wrong with them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .issues import Issue, child, did_you_mean, kind_of, shown
+from .moments import moment_issues
+
+__all__ = ["fact_issues", "label_issues", "token_issues"]
+
+_TOKEN_KEYS = ("prompt", "completion")
+
+
+def label_issues(value: Any, path: str) -> list[Issue]:
+    """What is wrong with a request's labels."""
+    if not isinstance(value, Mapping):
+        return [Issue(path, f"{kind_of(value)}; labels are an object of strings")]
+    return [
+        Issue(child(path, key), f"{shown(item)} is {kind_of(item)}; a string is expected")
+        for key, item in value.items()
+        if not isinstance(item, str)
+    ]
+
+
+def token_issues(value: Any, path: str) -> list[Issue]:
+    """What is wrong with the tokens of a call."""
+    if not isinstance(value, Mapping):
+        return [Issue(path, f"{kind_of(value)}; tokens are an object with `prompt` and `completion`")]
+    issues = [
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(str(key), _TOKEN_KEYS)}")
+        for key in value
+        if key not in _TOKEN_KEYS
+    ]
+    for key in _TOKEN_KEYS:
+        count = value.get(key)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            found = "missing" if key not in value else shown(count)
+            issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
+    return issues
+
+
+_CHECKS = {"labels": label_issues, "at": moment_issues, "tokens": token_issues}
+
+
+def fact_issues(facts: Mapping[str, Any]) -> list[Issue]:
+    """What is wrong with `labels`, `at` and `tokens`; keys that are absent are fine."""
+    return [issue for key, value in facts.items() for issue in _CHECKS[key](value, child("", key))]

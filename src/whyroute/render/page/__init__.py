@@ -1,0 +1,5 @@
+"""An explanation as a page: one HTML file that needs nothing else."""
+
+from .document import explanation_page
+
+__all__ = ["explanation_page"]

@@ -1,0 +1,69 @@
+"""The whole document: the template with the words, the data, the style and the script, and nothing from elsewhere."""
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+
+from ...explanations import Explanation
+from . import markup, sections
+from .payload import matrix_of, payload, script_json
+
+__all__ = ["explanation_page"]
+
+
+def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
+    """An explanation as one HTML file that loads nothing, works offline and reads without its script.
+
+    The same explanation gives the same bytes. A catalog of more than some thousand candidates is shown in part: the
+    best that qualify and the nearest of the others; the page says how many it leaves out.
+
+    Args:
+        explanation: What to show.
+        title: What the page is called, such as the name of the request's file.
+    """
+    style, script = _data("page.css"), _data("page.js")
+    matrix = matrix_of(explanation)
+    answer = sections.headline(explanation)
+    sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    return Template(_data("page.html")).substitute(
+        policy=f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'",
+        title=markup.escape(answer if title is None else f"{title}: {answer}"),
+        name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
+        style=style,
+        script=script,
+        state="good" if explanation.satisfiable else "bad",
+        verdict=sections.verdict(explanation),
+        sections=sections.sections(explanation, matrix),
+        omitted=_omitted(matrix.omitted_survivors, matrix.omitted_others, len(matrix.numbers)),
+        data=script_json(payload(explanation, matrix)),
+    )
+
+
+def _omitted(survivors: int, others: int, shown: int) -> str:
+    """What the matrix leaves out, in words."""
+    if not survivors and not others:
+        return ""
+    total = shown + survivors + others
+    parts = [
+        f"{count:,} {'that qualifies' if count == 1 else 'that qualify'}"
+        if kind == "in"
+        else f"{count:,} that {'does' if count == 1 else 'do'} not"
+        for kind, count in (("in", survivors), ("out", others))
+        if count
+    ]
+    return (
+        f'<p class="note" id="omitted">The matrix shows {shown:,} of {total:,} candidates, the best and the nearest. '
+        f"Left out: {' and '.join(parts)}.</p>"
+    )
+
+
+def _hash(text: str) -> str:
+    """A source expression of the Content Security Policy that admits exactly this text."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _data(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

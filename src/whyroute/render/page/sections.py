@@ -1,0 +1,370 @@
+"""The words of a page: the verdict, what clashes, the ways out, the ranking. They stand without the script."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...constraints import NamedConstraint
+from ...explanations import Explanation, Relaxation
+from ...explanations.failures import Failed
+from ...explanations.sentences import outranked_clause, qualifying_clause, redundant_clause, score_clause, tenant_of
+from ...explanations.ways import MissingFact, ways_out
+from ...explanations.words import clash_sentence, counted, joined, named
+from ...issues import shown
+from ...numbers import Number, ecmascript
+from . import markup
+from .payload import Matrix, printable_json
+
+__all__ = ["headline", "sections", "verdict"]
+
+_PROSE_CORE = 3
+_OPEN_CLASHES = 4
+_TABLE_ROWS = 25
+_RANKING_ROWS = 50
+
+
+def headline(explanation: Explanation) -> str:
+    """The answer in a few words, as text."""
+    if not explanation.satisfiable:
+        return "Nothing qualifies"
+    pick = explanation.ranking[0].candidate
+    return f"{pick.metadata.id} / {pick.model.name} is the pick"
+
+
+def verdict(explanation: Explanation) -> str:
+    """The answer, and why in a sentence."""
+    if explanation.satisfiable:
+        first = explanation.ranking[0]
+        sign = '<span class="sign good" aria-hidden="true">✓</span>'
+        head = f"<h1>{sign} {markup.candidate(first.candidate)} is the pick</h1>"
+        lede = f"{qualifying_clause(explanation)}."
+    else:
+        head = '<h1><span class="sign bad" aria-hidden="true">✗</span> Nothing qualifies</h1>'
+        lede = _why_none(explanation)
+    return f'{head}\n<p class="lede">{markup.prose(lede)}</p>\n<p class="counts">{_counts(explanation)}</p>'
+
+
+def _why_none(explanation: Explanation) -> str:
+    if not explanation.catalog.size:
+        return "There are no candidates, since no provider is registered."
+    first = explanation.cores[0]
+    total = counted(explanation.catalog.size)
+    if len(first) <= _PROSE_CORE:
+        sentence = clash_sentence(first, explanation.solved)
+        return f"{sentence[:1].upper()}{sentence[1:]}." if first[0].owner == "policy" else f"{sentence}."
+    return f"{len(first)} constraints can't all hold, for any of {total}."
+
+
+def _counts(explanation: Explanation) -> str:
+    solved = explanation.solved
+    parts = [f"Kind {markup.code(solved.capability.kind)}"]
+    tenant = tenant_of(explanation)
+    if tenant is not None:
+        parts.append(f"tenant {markup.code(tenant)}")
+    hints = [hint for hint in (solved.preferred_provider, solved.preferred_model) if hint is not None]
+    if hints:
+        parts.append(f"hint {' / '.join(markup.code(hint) for hint in hints)}")
+    parts += [counted(explanation.catalog.size), counted(len(explanation.constraints), "constraint")]
+    if not explanation.satisfiable and explanation.catalog.size:
+        more = "more than " if "cores" in explanation.truncated else ""
+        count = len(explanation.cores)
+        parts.append(f"{more}{count} clash{'' if count == 1 else 'es'}")
+    return '<span class="dot" aria-hidden="true"> · </span>'.join(f"<span>{part}</span>" for part in parts)
+
+
+def sections(explanation: Explanation, matrix: Matrix) -> str:
+    """Everything that is told beside the matrix."""
+    parts = [
+        _contrast(explanation, matrix),
+        *(_qualifying(explanation, matrix) if explanation.satisfiable else _failing(explanation, matrix)),
+        _nearest(explanation),
+        _constraints(explanation),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _section(name: str, title: str, body: Iterable[str], extra: str = "") -> str:
+    inner = "\n".join(part for part in body if part)
+    if not inner:
+        return ""
+    head = f'<h2 id="{name}-title">{title}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title"{extra}>\n{head}\n{inner}\n</section>'
+
+
+def _toggle(kind: str, name: str, columns: Iterable[int], row: int | None = None) -> str:
+    """A button that highlights columns of the matrix, and a row. It needs the script and is hidden without it."""
+    place = "" if row is None else f' data-row="{row}"'
+    return (
+        f'<button type="button" class="toggle scripted" data-kind="{kind}" data-name="{name}"'
+        f' data-columns="{" ".join(map(str, columns))}"{place} aria-pressed="false">'
+        f'Highlight<span class="unseen"> {name[:1].lower()}{name[1:]} in the matrix</span></button>'
+    )
+
+
+def _columns(explanation: Explanation, constraints: Iterable[NamedConstraint]) -> list[int]:
+    wanted = {constraint.id for constraint in constraints}
+    return [index for index, constraint in enumerate(explanation.constraints) if constraint.id in wanted]
+
+
+# When nothing qualifies.
+
+
+def _failing(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
+    setup = [
+        f"<li>{markup.code(failure.provider_id)}: {markup.prose(failure.message)}</li>"
+        for failure in explanation.setup_failures
+    ]
+    yield _section(
+        "setup", "Providers that could not be set up", ["<ul>" + "\n".join(setup) + "</ul>"] if setup else []
+    )
+    if explanation.catalog.size:
+        yield _section("clashes", "What can't hold together", _clashes(explanation))
+        yield _section("ways", "Ways out", _ways(explanation, matrix))
+    message = explanation.user_message
+    if message is not None:
+        yield _section("message", "What to tell the end user", [f"<blockquote>{markup.prose(message)}</blockquote>"])
+
+
+def _clashes(explanation: Explanation) -> Iterator[str]:
+    cores = explanation.cores
+    yield from (_clash(explanation, number, core) for number, core in enumerate(cores[:_OPEN_CLASHES], start=1))
+    rest = cores[_OPEN_CLASHES:]
+    if rest:
+        yield f"<details><summary>{len(rest)} more clash{'' if len(rest) == 1 else 'es'}</summary>\n<ul>"
+        yield from (_further(explanation, number, core) for number, core in enumerate(rest, start=_OPEN_CLASHES + 1))
+        yield "</ul></details>"
+    if "cores" in explanation.truncated:
+        yield f'<p class="note">There are more clashes than the {len(cores)} looked for.</p>'
+
+
+def _clash(explanation: Explanation, number: int, core: Sequence[NamedConstraint]) -> str:
+    tenant, total = tenant_of(explanation), explanation.catalog.size
+    rows = "\n".join(
+        f"<li>{_constraint(each, tenant)}"
+        f'<span class="share">{markup.bar(admitted, total)} admits {admitted}</span></li>'
+        for each in core
+        for admitted in (each.admitted.bit_count(),)
+    )
+    verb = (
+        "It admits nobody"
+        if len(core) == 1
+        else f"No candidate satisfies {'both' if len(core) == 2 else 'all of them'}"
+    )
+    name = f"Clash {number}"
+    return (
+        f'<div class="block clash" role="group" aria-label="{name}">\n<div class="bar-line"><h3>{name}</h3>'
+        f"{_toggle('clash', name, _columns(explanation, core))}</div>\n"
+        f'<ul class="constraints">{rows}</ul>\n<p class="note">{verb}.</p></div>'
+    )
+
+
+def _further(explanation: Explanation, number: int, core: Sequence[NamedConstraint]) -> str:
+    """A clash in a line."""
+    names = joined([f'<span class="id">{markup.escape(each.id)}</span>' for each in core])
+    toggle = _toggle("clash", f"Clash {number}", _columns(explanation, core))
+    return f'<li class="block bar-line">{number}. {names} {toggle}</li>'
+
+
+def _constraint(constraint: NamedConstraint, tenant: str | None) -> str:
+    """A constraint in words, with its id and the place where it is written."""
+    words = named(constraint, tenant).removesuffix(f" ({constraint.id})")
+    told = markup.code(words) if words == constraint.label else markup.prose(words)
+    where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
+    return f'<span class="words">{told}</span> <span class="id">{markup.escape(constraint.id + where)}</span>'
+
+
+def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
+    ways = ways_out(explanation.relaxations, explanation.unknowns)
+    tenant = tenant_of(explanation)
+    number = 0
+
+    def listed(title: str, relaxations: Sequence[Relaxation]) -> Iterator[str]:
+        nonlocal number
+        if not relaxations:
+            return
+        yield f'<h3>{title}</h3>\n<ol class="ways" start="{number + 1}">'
+        for relaxation in relaxations:
+            number += 1
+            yield _way(explanation, matrix, number, relaxation)
+        yield "</ol>"
+
+    yield from listed("Your own bounds", ways.bounds)
+    whose = "" if tenant is None else f" of tenant {markup.prose(shown(tenant))}"
+    yield from listed(f"The policy{whose}", ways.policy)
+    if ways.facts:
+        yield '<h3>Facts nobody supplied</h3>\n<ul class="ways">'
+        yield from (_fact(fact) for fact in ways.facts)
+        yield "</ul>"
+    yield from listed("A waiver", ways.waivers)
+    yield from listed("Giving something up", ways.dropped)
+    if ways.fixed:
+        yield '<h3>Not yours to change</h3>\n<ul class="ways">'
+        yield from (_fixed(constraint) for constraint in ways.fixed)
+        yield "</ul>"
+    if "relaxations" in explanation.truncated:
+        yield '<p class="note">There are more ways out than were worked out.</p>'
+
+
+def _way(explanation: Explanation, matrix: Matrix, number: int, relaxation: Relaxation) -> str:
+    name = f"Way out {number}"
+    edits = [markup.prose(edit.text) for edit in relaxation.edits]
+    told = edits[0] if len(edits) == 1 else "<ul>" + "".join(f"<li>{edit}</li>" for edit in edits) + "</ul>"
+    patch = printable_json([dict(operation) for operation in relaxation.patch])
+    whose = f'<span class="unseen"> the JSON Patch of way out {number}</span>'
+    columns = _columns(explanation, relaxation.correction)
+    return (
+        f'<li class="block way"><div class="edits">{told}</div>\n'
+        f'<p class="gives">gives {markup.candidate(relaxation.pick)}</p>\n'
+        f'<div class="bar-line">{_toggle("change", name, columns, matrix.row_of(relaxation.pick))}'
+        f'<details class="patch"><summary>JSON Patch<span class="unseen"> of way out {number}</span></summary>\n'
+        f'<pre tabindex="0" aria-label="JSON Patch of way out {number}"><code>{_lines(patch)}</code></pre>\n'
+        f'<button type="button" class="copy scripted">Copy{whose}</button></details></div></li>'
+    )
+
+
+def _lines(text: str) -> str:
+    return "\n".join(markup.escape(line) for line in text.split("\n"))
+
+
+def _fixed(constraint: NamedConstraint) -> str:
+    """A rule that can't be waived, with whom to ask and why there is it."""
+    contact = "" if constraint.contact is None else f" (owner {markup.escape(constraint.contact)})"
+    because = "" if constraint.because is None else f": {markup.escape(constraint.because)}"
+    return f'<li class="block way">{_constraint(constraint, None)}{contact}{because}</li>'
+
+
+def _fact(fact: MissingFact) -> str:
+    them = "it" if len(fact.candidates) == 1 else "them"
+    names = joined([markup.candidate(candidate) for candidate in fact.candidates])
+    return (
+        f'<li class="block way">find out {fact.name} of {names}: nothing else stops {them} '
+        f'<span class="id">{markup.escape(fact.constraint.id)}</span></li>'
+    )
+
+
+# When something qualifies.
+
+
+def _qualifying(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
+    yield _section("why", "Why this one", _why(explanation, matrix))
+    yield _section("ranking", "Ranking", _ranking(explanation))
+
+
+def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
+    lines: list[str] = []
+    if explanation.ranking[0].fallback:
+        lines.append("It is a fallback: no regular provider qualifies.")
+    scores = score_clause(explanation)
+    if scores is not None:
+        lines.append(f"It {scores}.")
+    elif explanation.survivors.bit_count() > 1:
+        lines.append("The others that qualify are fallbacks.")
+    tightest = explanation.tightest
+    if tightest is not None:
+        admitted = tightest.admitted.bit_count()
+        toggle = _toggle("clash", "The tightest constraint", _columns(explanation, [tightest]))
+        words = markup.prose(named(tightest, tenant_of(explanation)))
+        lines.append(f"The choice hangs on {words}: it admits {admitted}, fewer than any other. {toggle}")
+    if explanation.redundant:
+        names = joined([markup.code(constraint.id) for constraint in explanation.redundant])
+        toggle = _toggle("clash", "The redundant constraints", _columns(explanation, explanation.redundant))
+        lines.append(f"{names} {redundant_clause(explanation)}. {toggle}")
+    if not lines:
+        return
+    yield '<ul class="lines">' + "\n".join(f"<li>{line}</li>" for line in lines) + "</ul>"
+
+
+def _ranking(explanation: Explanation) -> Iterator[str]:
+    ranking = explanation.ranking[:_RANKING_ROWS]
+    heads = [("Candidate", ""), ("Score", "number")]
+    rows = []
+    for place, ranked in enumerate(ranking, start=1):
+        marks = [text for text, is_so in (("hinted", ranked.hint), ("fallback", ranked.fallback)) if is_so]
+        tags = "".join(f' <span class="tag">{mark}</span>' for mark in marks)
+        gains = [(markup.code(name), weight) for name, weight in ranked.matched]
+        gains += [(f"rule {markup.code(name)}", weight) for name, weight in ranked.rules]
+        met = ", ".join(f"{name} {_signed(weight)}" for name, weight in gains)
+        name = f'<span class="place">{place}. </span>{markup.candidate(ranked.candidate)}{tags}'
+        rows.append([f'{name}<span class="met">{met}</span>', ecmascript(ranked.score)])
+    yield _scrolling("The ranking", markup.table("The ranking of the candidates that qualify", heads, rows))
+    regular = explanation.solved.ranked(explanation.survivors)
+    more = len(regular) - len(ranking)
+    if more > 0:
+        yield f'<p class="note">And {more} more; the matrix has them in order.</p>'
+
+
+def _scrolling(name: str, table: str) -> str:
+    """A table that scrolls by itself where there is no room for it."""
+    return f'<div class="scrolling" role="group" aria-label="{name}, table" tabindex="0">{table}</div>'
+
+
+def _signed(weight: Number) -> str:
+    return f"{'+' if weight >= 0 else '-'}{ecmascript(abs(weight))}"
+
+
+# In both cases.
+
+
+def _contrast(explanation: Explanation, matrix: Matrix) -> str:
+    contrast = explanation.contrast
+    if contrast is None:
+        return ""
+    title = f"Why not {markup.pair(contrast.provider_id, contrast.model_name)}?"
+    body: list[str] = []
+    if contrast.candidate is None:
+        near = joined([markup.candidate(candidate) for candidate in contrast.near])
+        body.append(f"<p>It is not a candidate{f'; near it are {near}' if near else ''}.</p>")
+    elif contrast.failed:
+        count = len(contrast.failed)
+        columns = _columns(explanation, [constraint for constraint, _ in contrast.failed])
+        toggle = _toggle("clash", "What stops it", columns, matrix.row_of(contrast.candidate))
+        body.append(f"<p>{counted(count, 'constraint')} reject{'s' if count == 1 else ''} it. {toggle}</p>")
+        body.append(f'<ul class="constraints">{_reasons(contrast.failed, tenant_of(explanation))}</ul>')
+    else:
+        decided = outranked_clause(contrast)
+        place = "" if contrast.rank is None else f", in place {contrast.rank}"
+        toggle = _toggle("clash", "The one asked about", [], matrix.row_of(contrast.candidate))
+        body.append(f"<p>{'It is the pick' if decided is None else f'It qualifies{place}; {decided}'}. {toggle}</p>")
+    return _section("contrast", title, body)
+
+
+def _reasons(failed: Sequence[Failed], tenant: str | None) -> str:
+    return "\n".join(
+        f'<li>{_constraint(constraint, tenant)}<span class="reason">{markup.prose(reason.message)}</span></li>'
+        for constraint, reason in failed
+    )
+
+
+def _nearest(explanation: Explanation) -> str:
+    """A plain table for paper, and for readers without the script; the matrix takes its place otherwise."""
+    misses = explanation.near_misses[:_TABLE_ROWS]
+    if not misses:
+        return ""
+    rows = []
+    for miss in misses:
+        why = "<br>".join(
+            f'<span class="id">{markup.escape(constraint.id)}</span> {markup.prose(reason.message)}'
+            for constraint, reason in miss.failed
+        )
+        rows.append([markup.candidate(miss.candidate), str(len(miss.failed)), why])
+    heads = [("Candidate", ""), ("Fails", "number"), ("Why", "")]
+    table = markup.table("The candidates that come nearest", heads, rows)
+    count = explanation.catalog.size - explanation.survivors.bit_count() - len(misses)
+    more = f'<p class="note">And {count} more that do not qualify.</p>' if count else ""
+    return _section("nearest", "Nearest candidates", [_scrolling("Nearest candidates", table), more], ' class="plain"')
+
+
+def _constraints(explanation: Explanation) -> str:
+    tenant, total = tenant_of(explanation), explanation.catalog.size
+    rows = []
+    for constraint in explanation.constraints:
+        admitted = constraint.admitted.bit_count()
+        nobody = ' class="bad"' if total and not admitted else ""
+        rows.append(
+            [
+                _constraint(constraint, tenant),
+                f"<span{nobody}>{admitted}</span>{markup.bar(admitted, total)}",
+                str(total - admitted),
+            ]
+        )
+    heads = [("Constraint", ""), ("Admits", "number"), ("Rejects", "number")]
+    table = markup.table("Every constraint, and how many candidates it admits", heads, rows)
+    return _section("constraints", "Constraints", [_scrolling("Constraints", table)])

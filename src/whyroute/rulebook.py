@@ -1,0 +1,235 @@
+"""A rulebook: the rules of a request with everything they refer to, read, checked and made ready to be applied."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .conditions import AllOf, AnyOf, Is, Node, Not, as_wire, named_condition_issues, read_condition
+from .errors import InvalidRequestError
+from .issues import Issue, child
+from .jsontext import plain
+from .kleene import Compiled, compiled
+from .moments import Moment, is_within, read_moment
+from .references import in_order
+from .regions import NO_REGIONS, Regions, region_issues, regions_of
+from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
+
+__all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
+
+SECTIONS = ("regions", "conditions", "rules", "waivers")
+"""The keys of a request that a rulebook is made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """What rules may look at in a request.
+
+    Attributes:
+        kind: The kind asked for.
+        features: The features among its needs.
+        capability: The capability's name; None when it is declared in place.
+        labels: What the request says of itself.
+        tenant: The tenant; None when there is no policy.
+        at: Its time.
+    """
+
+    kind: str
+    features: tuple[str, ...]
+    capability: str | None
+    labels: Mapping[str, str]
+    tenant: str | None
+    at: Moment
+
+    def observed(self, fields: Iterable[str]) -> dict[str, Any]:
+        """The values of fields; None is an unknown one."""
+        known = {"kind": self.kind, "feature": self.features, "capability": self.capability}
+        return {name: known[name] if name in known else self.labels.get(name.partition(".")[2]) for name in fields}
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """A waiver, ready to be applied.
+
+    Attributes:
+        waiver: The waiver.
+        admits: Its condition.
+        until: When it ends.
+    """
+
+    waiver: Waiver
+    admits: Compiled
+    until: Moment | None
+
+    def is_in_force(self, request: RequestFacts) -> bool:
+        """Whether the request's tenant has it at the request's time."""
+        return self.waiver.tenant == request.tenant and is_within(request.at, None, self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A rule, ready to be applied.
+
+    Attributes:
+        rule: The rule.
+        condition: Its condition; None when it orders by a field.
+        when: The requests that it applies to; None: all.
+        since: When it starts.
+        until: When it ends.
+        lifts: Its waivers.
+    """
+
+    rule: Rule
+    condition: Compiled | None
+    when: Compiled | None
+    since: Moment | None
+    until: Moment | None
+    lifts: tuple[Lift, ...]
+
+    def is_in_force(self, request: RequestFacts) -> bool:
+        """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
+        if not is_within(request.at, self.since, self.until):
+            return False
+        if self.when is None:
+            return True
+        value = self.when.value(request.observed(self.when.fields))
+        return value is True or (value is None and self.rule.effect != "prefer")
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """Rules with everything they refer to. Made once, it can be used for any number of requests.
+
+    Attributes:
+        entries: The rules, in order.
+        waivers: All waivers, in order.
+        regions: The groups of regions.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    regions: Regions = NO_REGIONS
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in order."""
+        return tuple(entry.rule for entry in self.entries)
+
+    def in_force(self, request: RequestFacts) -> Iterator[tuple[int, Entry]]:
+        """The rules that apply to a request, each with its place."""
+        return ((index, entry) for index, entry in enumerate(self.entries) if entry.is_in_force(request))
+
+    def without(self, names: Collection[str]) -> "Rulebook":
+        """The same without the rules of these names."""
+        return Rulebook(
+            tuple(entry for entry in self.entries if entry.rule.name not in names),
+            tuple(waiver for waiver in self.waivers if waiver.rule not in names),
+            self.regions,
+        )
+
+
+NO_RULES = Rulebook()
+"""No rule at all."""
+
+
+def read_rulebook(
+    rules: "Rulebook | Iterable[Rule | Mapping[str, Any]]" = (),
+    *,
+    waivers: Iterable[Waiver | Mapping[str, Any]] = (),
+    conditions: Mapping[str, Any] | None = None,
+    regions: Regions | Mapping[str, Sequence[str]] | None = None,
+    path: str = "",
+) -> Rulebook:
+    """Read rules with everything they refer to.
+
+    Args:
+        rules: The rules, as models or in wire form; a Rulebook is returned as it is.
+        waivers: Exceptions from waivable rules.
+        conditions: Named conditions, which `is` refers to.
+        regions: Groups of regions.
+        path: JSON pointer of the object that holds all of them, for the issues.
+
+    Raises:
+        InvalidRequestError: Something is broken; all issues.
+        ValueError: A Rulebook was given together with other parts of one.
+    """
+    if isinstance(rules, Rulebook):
+        if waivers or conditions or regions:
+            raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
+        return rules
+    groups = regions.groups if isinstance(regions, Regions) else regions
+    sections = {"regions": groups or {}, "conditions": conditions or {}, "rules": list(rules), "waivers": list(waivers)}
+    cleaned, foreign = plain(as_wire(sections), path)
+    if isinstance(regions, Regions):
+        cleaned["regions"] = {}
+    issues = foreign or rulebook_issues(cleaned, path)
+    if issues:
+        raise InvalidRequestError(issues)
+    return rulebook_of(cleaned, regions if isinstance(regions, Regions) else None)
+
+
+def rulebook_issues(document: Mapping[str, Any], path: str = "") -> list[Issue]:
+    """What is wrong with the parts of a rulebook in an object, as plain JSON; keys that it lacks are empty."""
+    issues: list[Issue] = []
+    if "regions" in document:
+        issues += region_issues(document["regions"], child(path, "regions"))
+    conditions = document.get("conditions", {})
+    if "conditions" in document:
+        issues += named_condition_issues(conditions, child(path, "conditions"))
+    names = conditions.keys() if isinstance(conditions, dict) else None
+    rules = document.get("rules", [])
+    if "rules" in document:
+        issues += rules_issues(rules, child(path, "rules"), conditions=names)
+    if "waivers" in document:
+        issues += waivers_issues(document["waivers"], child(path, "waivers"), rules=_waivable(rules), conditions=names)
+    return issues
+
+
+def _waivable(rules: Any) -> dict[str, bool]:
+    """The names of rules, whatever else is wrong with them, and whether each is waivable."""
+    named = [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
+    return {rule["name"]: rule.get("waivable") is True for rule in named if isinstance(rule.get("name"), str)}
+
+
+def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> Rulebook:
+    """The rulebook of an object whose parts have no issues."""
+    nodes: dict[str, Node] = {
+        name: read_condition(condition).node for name, condition in document.get("conditions", {}).items()
+    }
+    order = _condition_order(nodes)
+    rules = rules_of(document.get("rules", ()))
+    lifts: dict[str, list[Lift]] = {}
+    waivers = waivers_of(document.get("waivers", ()))
+    for waiver in waivers:
+        admits = compiled(waiver.admits.node, nodes, order)
+        lifts.setdefault(waiver.rule, []).append(Lift(waiver, admits, _moment(waiver.until)))
+    entries: list[Entry] = []
+    for rule in rules:
+        condition = None if rule.condition is None else compiled(rule.condition.node, nodes, order)
+        when = None if rule.when is None else compiled(rule.when.node, {}, ())
+        dates = _moment(rule.from_), _moment(rule.until)
+        entries.append(Entry(rule, condition, when, *dates, tuple(lifts.get(rule.name, ()))))
+    groups = regions_of(document.get("regions", {})) if regions is None else regions
+    return Rulebook(tuple(entries), waivers, groups)
+
+
+def _condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    """The names of conditions, each after those it refers to."""
+    return in_order({name: tuple(_referred(node)) for name, node in nodes.items()})
+
+
+def _referred(node: Node) -> Iterator[str]:
+    steps = [node]
+    while steps:
+        match steps.pop():
+            case AllOf(parts) | AnyOf(parts):
+                steps += reversed(parts)
+            case Not(part):
+                steps.append(part)
+            case Is(name):
+                yield name
+            case _:
+                pass
+
+
+def _moment(text: str | None) -> Moment | None:
+    return None if text is None else read_moment(text)
