@@ -21,9 +21,10 @@ BUDGET = 400
 
 
 def loads_or_says_why(directory: Path, data: bytes) -> None:
-    (directory / "a.yaml").write_bytes(data)
+    path = directory / "fuzz.yaml"
+    path.write_bytes(data)
     with suppress(PackError):
-        load_pack(directory)
+        load_pack(path)
 
 
 @settings(max_examples=BUDGET)

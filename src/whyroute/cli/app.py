@@ -382,6 +382,11 @@ def schema(
     output: OutputOption = None,
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
+    if name is SchemaName.pack:
+        from ..rulepack.schema import pack_schema  # noqa: PLC0415
+
+        print_json(pack_schema(), output)
+        return
     from ..wireschemas import schema_named  # noqa: PLC0415
 
     print_json(schema_named(name.value), output)

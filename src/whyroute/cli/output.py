@@ -4,12 +4,15 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import WhyrouteError
 
 if TYPE_CHECKING:
     from ..render.lines import Line
+
+if TYPE_CHECKING:
+    from ..rulepack import PackError
 
 __all__ = ["CommandError", "complain", "complain_about", "print_json", "print_lines"]
 
@@ -32,6 +35,11 @@ def complain_about(failure: CommandError) -> None:
     """Say on stderr what is wrong, all of it."""
     if isinstance(failure.error, str):
         complain(failure.error)
+    elif failure.error.code == "invalid-pack":
+        from ..render.packs import pack_error_lines  # noqa: PLC0415 (only packs need it)
+
+        # Its code tells it; loading its type would bring all of the packs along with every other error.
+        _print(pack_error_lines(cast("PackError", failure.error)), stderr=True)
     else:
         from ..render.text import error_lines  # noqa: PLC0415 (only when something is wrong)
 

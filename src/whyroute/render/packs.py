@@ -57,7 +57,7 @@ _CLAUSES: Mapping[str, tuple[str, str]] = {
     "policy/regionAllow": ("regionAllow", "the provider's region is one of these"),
     "policy/maxCostPerCallUsd": (
         "maxCostPerCallUsd",
-        "at most this many USD for 1,000 prompt tokens, in spite of its name; a call's price is callUsd, in rules",
+        "at most this many USD for 1,000 prompt tokens, in spite of its name; the price of a call is callUsd",
     ),
     "policy/maxTokensPerCall": (
         "maxTokensPerCall",
