@@ -1,11 +1,14 @@
 """The catalog's index against a naive scan, in one go and grown provider by provider."""
 
 import copy
+import operator
 import pickle
 import random
+import re
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -56,13 +59,69 @@ COLUMNS: dict[str, tuple[Callable[[Catalog, str], int], Values]] = {
 NUMBERS: dict[str, tuple[Callable[[Catalog], BitSlices], Callable[[Any], Any]]] = {
     "context": (Catalog.context_window, lambda one: one.context_window),
     "price": (Catalog.prompt_price, lambda one: one.cost.prompt_usd_per_1k_tokens),
+    "completion price": (
+        lambda catalog: catalog.numbers("completionUsdPer1kTokens"),
+        lambda one: one.cost.completion_usd_per_1k_tokens,
+    ),
+    "output": (lambda catalog: catalog.numbers("maxOutputTokens"), lambda one: one.max_output_tokens),
     "latency": (Catalog.p95_latency, lambda one: one.p95_latency_ms),
 }
+
+
+TEXTS: dict[str, Values] = {
+    **{name: values for name, (_, values) in COLUMNS.items()},
+    "source": lambda meta, one: {"pack" if (meta.model_extra or {}).get("source") == "pack" else "registered"},
+    "labels.tier": lambda meta, one: {meta.labels[key] for key in meta.labels if key == "tier"},
+    "labels.a/b": lambda meta, one: {meta.labels[key] for key in meta.labels if key == "a/b"},
+}
+PATTERNS = ["*", "", "a", "*-*", "?", "[a]", "*[*", "a*b", "*\u0301"]
+CALLS = [(0, 0), (1, 0), (1000, 500), (3, 10**9)]
+
+
+def check_rules(catalog: Catalog, pairs: list[Pair]) -> None:
+    """What rules ask a catalog."""
+    for name, values in TEXTS.items():
+        there = {value for pair in pairs for value in values(*pair)}
+        for wanted in ([], ["nobody has this"], sorted(there)[:1], sorted(there)[::2], [*sorted(there), "x"]):
+            expected = [number for number, pair in enumerate(pairs) if set(values(*pair)) & set(wanted)]
+            assert list(positions(catalog.having(name, wanted))) == expected, (name, wanted)
+        for pattern in PATTERNS:
+            regex = "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in pattern)
+            expected = [
+                number
+                for number, pair in enumerate(pairs)
+                if any(re.fullmatch(regex, value, re.DOTALL) for value in values(*pair))
+            ]
+            assert list(positions(catalog.matching(name, pattern))) == expected, (name, pattern)
+        known = [
+            n for n, pair in enumerate(pairs) if set(values(*pair)) - ({"unspecified"} if name == "region" else set())
+        ]
+        assert list(positions(catalog.known(name))) == known, name
+    for prompt, completion in CALLS:
+        costs = catalog.call_costs(prompt, completion)
+        exactly = [
+            (
+                Fraction(repr(one.cost.prompt_usd_per_1k_tokens)) * prompt
+                + Fraction(repr(one.cost.completion_usd_per_1k_tokens)) * completion
+            )
+            / 1000
+            for _, one in pairs
+        ]
+        for bound in [0, 0.1, 0.0003, 1e-7, 1e300, *(float(cost) for cost in exactly[:3])]:
+            wanted_usd = Fraction(repr(bound))
+            for op, holds in {"<": operator.lt, "<=": operator.le, "=": operator.eq, ">": operator.gt}.items():
+                expected = [number for number, cost in enumerate(exactly) if holds(cost, wanted_usd)]
+                assert list(positions(costs.meets(op, bound))) == expected, (prompt, completion, op, bound)
+        if pairs:
+            for highest, most in ((False, min(exactly)), (True, max(exactly))):
+                expected = [number for number, cost in enumerate(exactly) if cost == most]
+                assert list(positions(costs.costs.foremost(catalog.all(), highest=highest))) == expected
 
 
 def check(catalog: Catalog) -> None:
     """Everything a catalog tells, against a scan of its metadata."""
     pairs = numbered(catalog)
+    check_rules(catalog, pairs)
     assert catalog.size == len(pairs)
     assert [(c.metadata, c.model) for c in catalog.candidates()] == pairs
     assert [catalog.candidate(number).key for number in range(len(pairs))] == [(m.id, one.name) for m, one in pairs]
