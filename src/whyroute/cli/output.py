@@ -10,8 +10,6 @@ from ..errors import WhyrouteError
 
 if TYPE_CHECKING:
     from ..render.lines import Line
-
-if TYPE_CHECKING:
     from ..rulepack import PackError
 
 __all__ = ["CommandError", "complain", "complain_about", "print_json", "print_lines"]

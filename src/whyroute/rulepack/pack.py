@@ -38,7 +38,7 @@ class UnknownTenantError(WhyrouteError):
 
     Attributes:
         tenant: Its name, as it was given.
-        near: A tenant of the pack whose name is near, if there is one.
+        known: The tenants that it names.
     """
 
     code: ClassVar[str] = "unknown-tenant"
@@ -58,6 +58,7 @@ class UnknownCapabilityError(WhyrouteError):
 
     Attributes:
         capability: Its name, as it was given.
+        known: The capabilities that it names.
     """
 
     code: ClassVar[str] = "unknown-capability"
