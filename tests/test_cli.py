@@ -215,7 +215,7 @@ def test_all_problems_are_told_at_once(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["route"], "Missing option '--request'"),
+        (["route"], "PACK or --request is missing"),
         (["route", "-r", "no-such-file.json"], "`no-such-file.json` can't be read: no such file or directory"),
         (["route", "-r", str(DATA)], "can't be read: is a directory"),
         (["route", "-r", str(SUMMARISE)], "/providers: missing"),

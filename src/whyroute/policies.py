@@ -12,18 +12,17 @@ from .issues import child
 from .modelissues import read_model
 from .regions import NO_REGIONS, Regions, read_regions
 
-__all__ = ["TenantPolicy", "combine", "read_policy"]
+__all__ = ["Clauses", "TenantPolicy", "combine", "read_policy"]
 
 T = TypeVar("T")
 
 
-class TenantPolicy(WireModel):
-    """What a tenant lets its callers use. A clause that is left out sets nothing; null is refused.
+class Clauses(WireModel):
+    """The clauses of a policy. One that is left out sets nothing; null is refused.
 
     An empty deny list sets nothing either; an empty allow list or `region_allow` allows nothing.
     """
 
-    tenant_id: str = Field(description="whose policy it is; failed answers carry it")
     providers: OrAbsent[NameLists] = Field(
         default=None, description="provider ids that are allowed or denied, compared letter by letter; deny wins"
     )
@@ -44,6 +43,14 @@ class TenantPolicy(WireModel):
         default=None,
         description="the tokens a call may come to, hence a floor: the model's context window must hold as many",
     )
+
+
+class _Owned(WireModel):
+    tenant_id: str = Field(description="whose policy it is; failed answers carry it")
+
+
+class TenantPolicy(Clauses, _Owned):  # in this order, the tenant's id comes before the clauses
+    """What a tenant lets its callers use: the clauses that every route of the tenant must meet."""
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as it goes over the wire."""

@@ -11,7 +11,7 @@ from .providers import ProviderMetadata, SetupFailure
 from .rules import Rule, Waiver
 from .schema import capability_schema
 
-__all__ = ["SCHEMAS", "answer_schema", "request_schema", "schema_named"]
+__all__ = ["SCHEMAS", "answer_schema", "of_model", "request_schema", "schema_named"]
 
 SCHEMAS = ("capability", "request", "answer")
 """The schemas there are, by name."""
@@ -60,12 +60,12 @@ def request_schema() -> dict[str, Any]:
     for key in ("$schema", "$id", "$comment"):
         capability.pop(key)
     capability["properties"]["needs"].pop("minItems")
-    provider = _of_model(ProviderMetadata, definitions)
-    policy = _of_model(TenantPolicy, definitions)
-    failure = _of_model(SetupFailure, definitions)
-    rule = _of_model(Rule, definitions)
-    waiver = _of_model(Waiver, definitions)
-    condition = _of_model(Condition, definitions)
+    provider = of_model(ProviderMetadata, definitions)
+    policy = of_model(TenantPolicy, definitions)
+    failure = of_model(SetupFailure, definitions)
+    rule = of_model(Rule, definitions)
+    waiver = of_model(Waiver, definitions)
+    condition = of_model(Condition, definitions)
     definitions.setdefault("Condition", condition)
     count = {"type": "integer", "minimum": 0}
     names = {"type": "array", "items": {"type": "string"}}
@@ -370,7 +370,7 @@ def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) ->
     }
 
 
-def _of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
+def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
     """A model's schema as the wire has it; its definitions join the others."""
     schema = model.model_json_schema(by_alias=True)
     for name, definition in schema.pop("$defs", {}).items():

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, NamedTuple, Optional
 
 import typer
 
@@ -60,10 +60,52 @@ class SchemaName(StrEnum):
     capability = "capability"
     request = "request"
     answer = "answer"
+    pack = "pack"
+
+
+class TextOrJson(StrEnum):
+    """How something is printed that is no explanation."""
+
+    text = "text"
+    json = "json"
 
 
 RequestOption = Annotated[
-    str, typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input.")
+    Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
+    typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
+]
+PackArgument = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Argument(metavar="[PACK]", help="A rule pack: a directory of YAML files, or one file."),
+]
+TenantOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--tenant", "-t", metavar="T", help="Whose policy holds; goes with PACK."),
+]
+CapabilityOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--capability",
+        "-c",
+        metavar="NAME|@FILE",
+        help="A capability of the pack, or a file with a declaration; goes with PACK.",
+    ),
+]
+LabelOption = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--label", metavar="KEY=VALUE", help="What the request says of itself; may be repeated."),
+]
+AtOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--at", metavar="TIME", help="A date, or a date and time with its zone; default: now."),
+]
+PreferProviderOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--prefer-provider", metavar="P", help="A hint: this provider's candidates come first."),
+]
+PreferModelOption = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--prefer-model", metavar="M", help="A hint: candidates of this model name come first."),
 ]
 ProvidersOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
@@ -104,14 +146,21 @@ def whyroute(
 
 @app.command()
 def route(
-    request: RequestOption,
+    pack: PackArgument = None,
+    tenant: TenantOption = None,
+    capability: CapabilityOption = None,
+    label: LabelOption = None,
+    at: AtOption = None,
+    prefer_provider: PreferProviderOption = None,
+    prefer_model: PreferModelOption = None,
+    request: RequestOption = None,
     providers: ProvidersOption = None,
     format: FormatOption = Format.text,
     everything: AllOption = False,
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
 ) -> None:
-    """Route one request: the pick, why, and the alternates.
+    """Route one request, under a rule pack or as a wire request: the pick, why, and the alternates.
 
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
@@ -119,7 +168,11 @@ def route(
     from ..explanations import Explanation  # noqa: PLC0415
     from ..render import decision_lines  # noqa: PLC0415
 
-    parsed = _read(request, providers, format, output)
+    parsed = _read(
+        Asked(pack, tenant, capability, label or [], at, prefer_provider, prefer_model, request, providers),
+        format,
+        output,
+    )
     if format is Format.json:
         found = parsed.answer(engine.value)
         with settled(0 if "decision" in found else 1):
@@ -136,7 +189,14 @@ def route(
 
 @app.command()
 def explain(
-    request: RequestOption,
+    pack: PackArgument = None,
+    tenant: TenantOption = None,
+    capability: CapabilityOption = None,
+    label: LabelOption = None,
+    at: AtOption = None,
+    prefer_provider: PreferProviderOption = None,
+    prefer_model: PreferModelOption = None,
+    request: RequestOption = None,
     providers: ProvidersOption = None,
     why_not: Annotated[
         Optional[str],  # noqa: UP045
@@ -163,7 +223,11 @@ def explain(
     from ..explanations import Explanation  # noqa: PLC0415
     from .candidates import candidate_named  # noqa: PLC0415
 
-    parsed = _read(request, providers, format, output)
+    parsed = _read(
+        Asked(pack, tenant, capability, label or [], at, prefer_provider, prefer_model, request, providers),
+        format,
+        output,
+    )
     asked = candidate_named(parsed.catalog, why_not, why_not_provider, why_not_model) or parsed.why_not
     explanation = Explanation(parsed.solve(engine.value), asked, _limits(everything=everything))
     with settled(1 if exit_code and not explanation.satisfiable else 0):
@@ -204,18 +268,89 @@ def _print_explanation(
             print_text(to_graphml(explanation.to_graph(graph_limit)), output)
 
 
-def _read(name: str, providers: str | None, format: Format, output: Path | None) -> Any:
+class Asked(NamedTuple):
+    """The options that say what the request is: those of a pack, or those of a wire request."""
+
+    pack: str | None
+    tenant: str | None
+    capability: str | None
+    labels: list[str]
+    at: str | None
+    preferred_provider: str | None
+    preferred_model: str | None
+    request: str | None
+    providers: str | None
+
+
+def _read(asked: Asked, format: Format, output: Path | None) -> Any:
     from ..errors import WhyrouteError  # noqa: PLC0415
-    from ..wire import read_request  # noqa: PLC0415
-    from .inputs import request_document  # noqa: PLC0415
 
     try:
-        return read_request(request_document(name, providers))
+        return _of_pack(asked) if asked.request is None else _of_wire(asked)
     except WhyrouteError as error:
         if format is Format.json:
             with settled(2):
                 print_json({"error": error.to_dict()}, output)
         raise CommandError(error) from None
+
+
+def _of_pack(asked: Asked) -> Any:
+    from .packs import request_of  # noqa: PLC0415
+
+    if asked.pack is None:
+        raise CommandError("PACK or --request is missing: what is to be routed?")
+    if asked.providers is not None:
+        raise CommandError("--providers goes with --request; a pack has its own providers")
+    return request_of(
+        asked.pack,
+        tenant=asked.tenant,
+        capability=asked.capability,
+        labels=asked.labels,
+        at=asked.at,
+        preferred_provider=asked.preferred_provider,
+        preferred_model=asked.preferred_model,
+    )
+
+
+def _of_wire(asked: Asked) -> Any:
+    from ..wire import read_request  # noqa: PLC0415
+    from .inputs import request_document  # noqa: PLC0415
+
+    given = {
+        "PACK": asked.pack,
+        "--tenant": asked.tenant,
+        "--capability": asked.capability,
+        "--label": asked.labels or None,
+        "--at": asked.at,
+        "--prefer-provider": asked.preferred_provider,
+        "--prefer-model": asked.preferred_model,
+    }
+    beside = [name for name, value in given.items() if value is not None]
+    if beside:
+        raise CommandError(f"{', '.join(beside)} beside --request: the request says it all itself")
+    return read_request(request_document(str(asked.request), asked.providers))
+
+
+@app.command()
+def show(
+    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    tenant: Annotated[str, typer.Option("--tenant", "-t", metavar="T", help="Whose policy is shown.")],
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
+    output: OutputOption = None,
+) -> None:
+    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from."""
+    from ..errors import WhyrouteError  # noqa: PLC0415
+    from ..render.packs import policy_document, policy_lines  # noqa: PLC0415
+    from .packs import opened  # noqa: PLC0415
+
+    try:
+        policy = opened(pack).policy(tenant)
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+    if format is TextOrJson.json:
+        print_json(policy_document(policy), output)
+    else:
+        print_lines(policy_lines(policy), output)
 
 
 @app.command()
@@ -244,6 +379,11 @@ def schema(
     output: OutputOption = None,
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
+    if name is SchemaName.pack:
+        from ..rulepack.schema import pack_schema  # noqa: PLC0415
+
+        print_json(pack_schema(), output)
+        return
     from ..wireschemas import schema_named  # noqa: PLC0415
 
     print_json(schema_named(name.value), output)

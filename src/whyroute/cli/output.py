@@ -15,6 +15,7 @@ from ..errors import WhyrouteError
 
 if TYPE_CHECKING:
     from ..render.lines import Line
+    from ..rulepack import PackError
 
 __all__ = [
     "CommandError",
@@ -97,6 +98,11 @@ def complain_about(failure: CommandError) -> None:
     """Say on stderr what is wrong, all of it."""
     if isinstance(failure.error, str):
         complain(failure.error)
+    elif failure.error.code == "invalid-pack":
+        from ..render.packs import pack_error_lines  # noqa: PLC0415 (only packs need it)
+
+        # Its code tells it; loading its type would bring all of the packs along with every other error.
+        _say(pack_error_lines(cast("PackError", failure.error)))
     else:
         from ..render.text import error_lines  # noqa: PLC0415 (only when something is wrong)
 

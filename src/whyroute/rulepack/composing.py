@@ -1,0 +1,298 @@
+"""From the text of a file to its tree: YAML 1.2 by ruamel.yaml's parser, with the checks that it leaves to others."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ..issues import did_you_mean, shown
+from .nodes import MAX_DEPTH, Node, Position
+from .problems import Problem
+from .quick import quick_tree
+from .scalars import scalar
+from .sources import Source
+
+__all__ = ["compose", "parsed"]
+
+MAX_ALIASED: Final = 100_000
+"""How many values the aliases of a file may stand for."""
+
+
+class _UnreadableError(Exception):
+    """The text can't be read past this place."""
+
+    def __init__(self, position: Position, message: str) -> None:
+        self.position = position
+        self.message = message
+        super().__init__(message)
+
+
+def compose(source: Source) -> tuple[Node | None, list[Problem]]:
+    """The tree of a file's one document, and what is wrong with the file.
+
+    Returns:
+        None where there is no document, or none that can be read to its end.
+    """
+    quick = quick_tree(source.text)
+    if quick is not None:
+        return quick, []
+    return parsed(source)
+
+
+def parsed(source: Source) -> tuple[Node | None, list[Problem]]:
+    """What `compose` gives, by the parser alone."""
+    composer = _Composer(source)
+    try:
+        root = composer.document()
+    except _UnreadableError as error:
+        composer.complain(error.position, error.message)
+        root = None
+    return root, composer.problems
+
+
+class _Holder:
+    """A list or a mapping whose end was not reached yet."""
+
+    __slots__ = ("anchor", "key", "key_place", "node")
+
+    def __init__(self, node: Node, anchor: str | None) -> None:
+        self.node = node
+        self.anchor = anchor
+        self.key: str | None = None  # the key whose value comes next
+        self.key_place: Position | None = None  # set from a key to its value, also where the key can't be used
+
+
+class _Composer:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+        self.anchors: dict[str, Node | None] = {}  # None: its value is not complete yet
+        self.aliased = 0
+        self.holders: list[_Holder] = []
+        self.documents = 0
+        self.root: Node | None = None
+
+    def complain(self, position: Position, message: str, *also: Position) -> None:
+        """Note a problem."""
+        place = self.source.place
+        self.problems.append(Problem(place(*position), message, tuple(place(*each) for each in also)))
+
+    def document(self) -> Node | None:
+        """Read the text to its end."""
+        skipped = 0  # how deep inside a key that is no text
+        for event in self._events():
+            kind = type(event).__name__
+            if skipped:
+                skipped += (kind in _STARTS) - (kind in _ENDS)
+                continue
+            mark = event.start_mark
+            position = (mark.line + 1, mark.column + 1)
+            if kind == "DocumentStartEvent":
+                self._begin(event, position)
+            elif kind in _ENDS:
+                self._close()
+            elif kind not in _VALUES:
+                continue
+            elif not self._wants_key():
+                self._value(kind, event, position)
+            elif kind == "ScalarEvent":
+                self._take_key(self.holders[-1], event, position)
+            else:
+                self._refuse_key(self.holders[-1], position)
+                skipped = int(kind in _STARTS)
+        return self.root
+
+    def _begin(self, event: Any, position: Position) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise _UnreadableError(position, "a second document; a file holds one")
+        version = event.version
+        if version is not None and tuple(version) != (1, 2):
+            self.complain(position, f"version {'.'.join(map(str, version))} of YAML is not read here; it is 1.2")
+
+    def _value(self, kind: str, event: Any, position: Position) -> None:
+        if kind in _STARTS:
+            self._open(event, position, mapping=kind == "MappingStartEvent")
+        elif kind == "ScalarEvent":
+            self._put(self._scalar(event, position))
+        else:
+            self._put(self._alias(event, position))
+
+    def _open(self, event: Any, position: Position, *, mapping: bool) -> None:
+        if len(self.holders) >= MAX_DEPTH:
+            raise _UnreadableError(position, f"nested too deeply; at most {MAX_DEPTH} levels are read")
+        if event.anchor is not None:
+            self.anchors[str(event.anchor)] = None
+        node = Node(*position, {} if mapping else [], keys={} if mapping else None)
+        node.broken = not self._check_tag(event, position)
+        self.holders.append(_Holder(node, event.anchor))
+
+    def _close(self) -> None:
+        holder = self.holders.pop()
+        if holder.anchor is not None:
+            self.anchors[str(holder.anchor)] = holder.node
+        self._put(holder.node)
+
+    def _events(self) -> Iterator[Any]:
+        from ruamel.yaml import YAML  # noqa: PLC0415  slow to import, and a quick reader takes most files
+        from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # The parser written in C knows YAML 1.1 only.
+                yield from YAML(typ="safe", pure=True).parse(self.source.text)
+        except MarkedYAMLError as error:
+            raise _told(error) from None
+        except YAMLError as error:
+            raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error))}") from None
+        except (ValueError, OverflowError, IndexError, AttributeError, TypeError, AssertionError) as error:
+            # An escape past the last code point, a version directive of odd numbers: the parser itself gives up.
+            raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error) or type(error).__name__)}") from None
+
+    def _check_tag(self, event: Any, position: Position) -> bool:
+        tag = event.ctag
+        if tag is None or str(tag) in ("None", ""):
+            return True
+        written = f"{tag.handle or ''}{tag.suffix or ''}"
+        self.complain(position, f"{shown(written)} is a tag, and none are read; write the value alone, text in quotes")
+        return False
+
+    def _wants_key(self) -> bool:
+        return bool(self.holders) and self.holders[-1].node.keys is not None and self.holders[-1].key_place is None
+
+    def _refuse_key(self, holder: _Holder, position: Position) -> None:
+        self.complain(position, "a key is text; this is none")
+        holder.key, holder.key_place = None, position
+
+    def _take_key(self, holder: _Holder, event: Any, position: Position) -> None:
+        holder.key, holder.key_place = None, position
+        if not self._check_tag(event, position):
+            return
+        key = event.value
+        keys = holder.node.keys
+        assert keys is not None  # `_wants_key` said it is a mapping
+        if event.style is None:
+            value, problem = scalar(key)
+            if key == "<<":
+                self.complain(position, "`<<` merges nothing in YAML 1.2; write the keys out, or use `extends`")
+                return
+            if problem is not None:
+                self.complain(position, problem)
+                return
+            if not isinstance(value, str):
+                what = "an empty key" if key == "" else f"{shown(key)} is no text"
+                self.complain(position, f"{what}; a key is text: put it in quotes")
+                return
+        if key in keys:
+            self.complain(position, f"{shown(key)} stands twice in this mapping", keys[key])
+            return
+        if event.anchor is not None:
+            self.anchors[str(event.anchor)] = Node(*position, key)
+        holder.key = key
+
+    def _scalar(self, event: Any, position: Position) -> Node:
+        if event.value == "" and event.style is None and self.holders and self.holders[-1].key_place is not None:
+            # The parser puts a value that is left out wherever the next one begins.
+            position = self.holders[-1].key_place
+        node = Node(*position, event.value)
+        if not self._check_tag(event, position):
+            node.broken = True
+        elif event.style is None:
+            node.value, problem = scalar(event.value)
+            if problem is not None:
+                self.complain(position, problem)
+                node.broken = True
+            elif type(node.value) is not str:
+                node.text = event.value
+        if event.anchor is not None:
+            self.anchors[str(event.anchor)] = node
+        return node
+
+    def _alias(self, event: Any, position: Position) -> Node:
+        name = str(event.anchor)
+        if name not in self.anchors:
+            near = did_you_mean(name, self.anchors)
+            self.complain(position, f"{shown('*' + name)} stands for nothing; no `&{name}` comes before it{near}")
+            return Node(*position, None, broken=True)
+        node = self.anchors[name]
+        if node is None:
+            self.complain(position, f"{shown('*' + name)} stands inside the value that it names")
+            return Node(*position, None, broken=True)
+        self.aliased += node.items
+        if self.aliased > MAX_ALIASED:
+            raise _UnreadableError(position, f"the aliases up to here stand for more than {MAX_ALIASED} values")
+        return node
+
+    def _put(self, node: Node) -> None:
+        """Hand a complete value to whoever holds it."""
+        if not self.holders:
+            self.root = node
+            return
+        holder = self.holders[-1]
+        if holder.node.keys is None:
+            holder.node.value.append(node)
+        else:
+            if holder.key is not None and holder.key_place is not None:
+                holder.node.value[holder.key] = node
+                holder.node.keys[holder.key] = holder.key_place
+            holder.key = holder.key_place = None
+        holder.node.items += node.items
+
+
+_STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
+_ENDS: Final = frozenset({"MappingEndEvent", "SequenceEndEvent"})
+_VALUES: Final = frozenset({"ScalarEvent", "AliasEvent", *_STARTS})
+
+_SENTENCES: Final = (
+    (r"character '\\t'", "a tab, where YAML takes spaces only"),
+    (r"character '`' that cannot start", "plain text can't start with a backtick; put it in quotes"),
+    (r"character '(.)' that cannot start", "plain text can't start with `{0}`; put it in quotes"),
+    (
+        r"mapping values are not allowed",
+        "a `:` where no key can be; check the indentation, and put text that holds `: ` in quotes",
+    ),
+    (r"sequence entries are not allowed", "a `-` where no list can begin; begin it on the next line"),
+    (r"unknown escape character '(.)'", "`\\{0}` is no escape; write two backslashes for one, or use single quotes"),
+    (r"expected escape sequence of (\d+)", "an escape that is cut short; it takes {0} hexadecimal digits"),
+    (r"expected the node content.*stream end", "the text ends before what is open is closed"),
+    (r"expected the node content", "a value is missing before this"),
+    (r"could not find expected ':'", "a `:` is missing after the key, or the line is indented wrongly"),
+    (r"expected <block end>", "this does not line up with what stands before it; check the indentation"),
+    (r"expected ',' or '\]'", "a `,` or `]` is missing before this"),
+    (r"expected ',' or '\}'", "a `,` or `}` is missing before this"),
+    (r"found duplicate anchor", "an anchor stands here twice"),
+)
+"""What the parser says, and what to tell people who write policies."""
+
+
+_NOT_CLOSED: Final = (
+    (r"scanning a quoted scalar.*end of stream", "these quotes are not closed"),
+    (r"flow sequence.*stream end", "this `[` is not closed"),
+    (r"flow mapping.*stream end", "this `{` is not closed"),
+)
+"""Likewise, where it is the start that helps to find the fault, not the end of the file."""
+
+
+def _told(error: Any) -> _UnreadableError:
+    said = " ".join(str(part) for part in (error.context, error.problem) if part) or "it can't be read"
+    mark = error.problem_mark or error.context_mark
+    sentence = _sentence(said)
+    for pattern, instead in _NOT_CLOSED:
+        if error.context_mark is not None and re.search(pattern, said):
+            mark, sentence = error.context_mark, instead
+    return _UnreadableError((1, 1) if mark is None else (mark.line + 1, mark.column + 1), sentence)
+
+
+def _sentence(said: str) -> str:
+    for pattern, sentence in _SENTENCES:
+        found = re.search(pattern, said)
+        if found:
+            return sentence.replace("{0}", next((group for group in found.groups() if group), ""))
+    return f"not YAML: {_lower(said)}"
+
+
+def _lower(said: str) -> str:
+    first = (said.splitlines() or [""])[0].strip().rstrip(".")
+    first = first.replace("`", "'")
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in first[:1].lower() + first[1:])

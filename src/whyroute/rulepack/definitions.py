@@ -1,0 +1,112 @@
+"""What a pack defines, each with where it is written."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ..constraints import Origin
+from ..issues import Issue, shown
+from .nodes import Node, Position, node_at
+from .problems import Place, Problem
+from .sources import Source
+
+__all__ = ["Definition", "Piece"]
+
+T = TypeVar("T")
+Token = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file: a value and all that is in it.
+
+    Attributes:
+        source: The file.
+        node: The value.
+        at: Where it starts; for the value of a key, where the key does.
+    """
+
+    source: Source = field(repr=False)
+    node: Node = field(repr=False)
+    at: Position
+
+    @classmethod
+    def of(cls, source: Source, node: Node) -> "Piece":
+        """A value that starts where it stands."""
+        return cls(source, node, node.position)
+
+    @property
+    def place(self) -> Place:
+        """Where it starts."""
+        return self.source.place(*self.at)
+
+    @property
+    def origin(self) -> Origin:
+        """Where it starts, for constraints."""
+        return Origin(self.source.name, *self.at)
+
+    def inner(self, *tokens: Token) -> "Piece":
+        """What stands under a path of keys and indices, as far as there is something; a key's value from its key on."""
+        node, key, _ = node_at(self.node, tokens)
+        return Piece(self.source, node, key if tokens else self.at)
+
+    def value(self, *tokens: Token) -> Place:
+        """Where the value under a path of keys and indices starts, as far as there is one."""
+        node, _, _ = node_at(self.node, tokens)
+        return self.source.place(*node.position)
+
+    def problems(self, issues: Iterable[Issue]) -> list[Problem]:
+        """Issues found in the value, each with its place in the file; those of a broken scalar were told already."""
+        found = (self._problem(issue) for issue in issues)
+        return [problem for problem in found if problem is not None]
+
+    def _problem(self, issue: Issue) -> Problem | None:
+        tokens = [token.replace("~1", "/").replace("~0", "~") for token in issue.path.split("/")[1:]]
+        node, key, count = node_at(self.node, tokens)
+        if node.broken:
+            return None
+        # A sentence about a key starts with it; every other one is about the value.
+        on_key = count == len(tokens) and bool(tokens) and issue.message.startswith(f"{shown(tokens[-1])} ")
+        position = key if on_key else node.position
+        return Problem(self.source.place(*position), issue.message if on_key else _as_written(issue.message, node))
+
+
+_TEXT_WANTED = re.compile(r"\b(a|non-empty) (string|name)\b")
+
+
+def _as_written(message: str, node: Node) -> str:
+    """The message with a scalar as it stands in the file: 4.10, not 4.1."""
+    if node.text is None:
+        return message
+    if node.value is None:
+        what = "nothing" if node.text == "" else "null"
+        return message.replace("`null`", what, 1) if "null" in message else f"{what}; {message}"
+    message = message.replace(shown(node.value), node.written(), 1)
+    if _TEXT_WANTED.search(message) and "quotes" not in message:
+        message += f"; text that reads like one goes in quotes: {shown(repr(node.text))}"
+    return message
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(Generic[T]):
+    """Something a pack defines under a name.
+
+    Attributes:
+        name: The name.
+        value: What it is.
+        piece: Where it is written.
+    """
+
+    name: str
+    value: T
+    piece: Piece
+
+    @property
+    def origin(self) -> Origin:
+        """Where it is written."""
+        return self.piece.origin
+
+    def place(self, *tokens: Any) -> Place:
+        """Where a part of it is written: a key from its start, an item of a list, or itself."""
+        return self.piece.inner(*tokens).place

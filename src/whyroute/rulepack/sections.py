@@ -1,0 +1,232 @@
+"""The sections of a pack's files, each as the named entries it holds."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..catalogfile import FORMAT_VERSION
+from ..issues import shown
+from ..wording import found, unknown_key
+from .definitions import Piece
+from .nodes import Node
+from .problems import Problem
+from .sources import Source
+
+__all__ = ["SECTIONS", "Entry", "Sections"]
+
+VERSION_KEY: Final = "whyroute"
+
+LISTS: Final = {
+    "providers": "id",
+    "capabilities": "name",
+    "policies": "name",
+    "tenants": "tenantId",
+    "rules": "name",
+    "waivers": "name",
+    "tests": "name",
+}
+"""The sections that are lists of objects, each with the key that names an entry."""
+
+MAPPINGS: Final = ("regions", "labels", "conditions")
+"""The sections whose keys are the names."""
+
+SECTIONS: Final = (
+    "regions",
+    "labels",
+    "providers",
+    "capabilities",
+    "policies",
+    "everyTenant",
+    "tenants",
+    "conditions",
+    "rules",
+    "waivers",
+    "tests",
+)
+"""All sections."""
+
+LATER: Final = ("descriptors", "bundles")
+"""Sections that this version does not read."""
+
+_SINGULAR: Final = {
+    "regions": "region group",
+    "labels": "label",
+    "conditions": "condition",
+    "providers": "provider",
+    "capabilities": "capability",
+    "policies": "policy",
+    "tenants": "tenant",
+    "rules": "rule",
+    "waivers": "waiver",
+    "tests": "test",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a section.
+
+    Attributes:
+        name: Its name.
+        piece: Where it is written.
+    """
+
+    name: str
+    piece: Piece
+
+
+class Sections:
+    """The sections of all files of a pack, merged.
+
+    What comes from several files is put in an order of its own, so that the names of the files don't matter; within a
+    file, entries stay as they are written.
+
+    Attributes:
+        entries: For each section of named entries, its entries.
+        every_tenant: The names under `everyTenant`, each with its place.
+        present: The sections that any file has.
+        problems: What is wrong with the shape of the files.
+    """
+
+    def __init__(self, documents: Iterable[tuple[Source, Node | None]]) -> None:
+        self.problems: list[Problem] = []
+        self.present: set[str] = set()
+        found_entries: dict[str, list[list[Entry]]] = {name: [] for name in SECTIONS}
+        for source, root in documents:
+            if root is None or self._is_unusable(source, root):
+                continue
+            for key, position, node in root.pairs():
+                section = Piece(source, node, position)
+                if key in found_entries and not node.broken:
+                    self.present.add(key)
+                    found_entries[key].append(self._read(key, section))
+        merged = {name: _in_one_order(lists) for name, lists in found_entries.items()}
+        self.every_tenant: list[Entry] = merged.pop("everyTenant")
+        self.entries: dict[str, list[Entry]] = {name: self._unique(name, merged[name]) for name in merged}
+
+    def _is_unusable(self, source: Source, root: Node) -> bool:
+        """Check what holds for the file as a whole."""
+
+        def complain(position: tuple[int, int], message: str) -> None:
+            self.problems.append(Problem(source.place(*position), message))
+
+        if root.keys is None:
+            if not root.broken:
+                complain(root.position, f"{_found(root)}; a file of a pack is a mapping that begins with `whyroute: 1`")
+            return True
+        if VERSION_KEY not in root.value:
+            complain(root.position, "`whyroute: 1` is missing; it is the first key of every file")
+        else:
+            version: Node = root.value[VERSION_KEY]
+            if next(iter(root.value)) != VERSION_KEY:
+                complain(root.keys[VERSION_KEY], "`whyroute` is not the first key; it opens every file")
+            if not version.broken and (type(version.value) is not int or version.value != FORMAT_VERSION):
+                complain(
+                    version.position,
+                    f"{version.written()} is no format version that is read here; it is {FORMAT_VERSION}"
+                    if version.keys is None and type(version.value) is not list and version.text != ""
+                    else f"{_found(version)}; the format version is {FORMAT_VERSION}",
+                )
+        for key, position in root.keys.items():
+            if key in LATER:
+                complain(position, f"{shown(key)} is not supported by this version of whyroute")
+            elif key not in SECTIONS and key != VERSION_KEY:
+                complain(position, unknown_key(key, SECTIONS, root.value))
+        return False
+
+    def _read(self, key: str, section: Piece) -> list[Entry]:
+        if key in MAPPINGS:
+            return self._mapping(key, section)
+        items = self._items(key, section)
+        if key == "everyTenant":
+            return self._names(items)
+        return [entry for item in items for entry in self._named(key, item)]
+
+    def _complain(self, piece: Piece, message: str) -> None:
+        self.problems.append(Problem(piece.value(), message))
+
+    def _mapping(self, key: str, section: Piece) -> list[Entry]:
+        if section.node.keys is None:
+            self._complain(section, f"{_found(section.node)}; `{key}` is a mapping from names to {_MEANINGS[key]}")
+            return []
+        entries = []
+        for name, position, node in section.node.pairs():
+            if name == "":
+                message = f"an empty name; a {_SINGULAR[key]} has a name"
+                self.problems.append(Problem(section.source.place(*position), message))
+            else:
+                entries.append(Entry(name, Piece(section.source, node, position)))
+        return entries
+
+    def _items(self, key: str, section: Piece) -> list[Piece]:
+        if type(section.node.value) is not list:
+            what = "the names of policies" if key == "everyTenant" else key
+            self._complain(section, f"{_found(section.node)}; `{key}` is a list of {what}")
+            return []
+        return [Piece.of(section.source, node) for node in section.node.value]
+
+    def _names(self, items: list[Piece]) -> list[Entry]:
+        entries = []
+        for item in items:
+            if isinstance(item.node.value, str):
+                entries.append(Entry(item.node.value, item))
+            elif not item.node.broken:
+                self._complain(item, f"{_found(item.node)}; the name of a policy is a string")
+        return entries
+
+    def _named(self, key: str, item: Piece) -> list[Entry]:
+        naming = LISTS[key]
+        if item.node.keys is None:
+            if not item.node.broken:
+                self._complain(
+                    item, f"{_found(item.node)}; a {_SINGULAR[key]} is a mapping such as `{{{naming}: ...}}`"
+                )
+            return []
+        node: Node | None = item.node.value.get(naming)
+        # An entry without a name is checked all the same; what is wrong with its name is told with the rest.
+        usable = node is not None and not node.broken and isinstance(node.value, str)
+        return [Entry(node.value if usable and node is not None else "", item)]
+
+    def _unique(self, section: str, entries: list[Entry]) -> list[Entry]:
+        """The entries, each name once; the first in the order of the files stays."""
+        by_name: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if entry.name:
+                by_name.setdefault(entry.name, []).append(entry)
+        dropped: set[int] = set()
+        for name, same in by_name.items():
+            if len(same) > 1:
+                first, *others = sorted(same, key=lambda each: each.piece.place.order)
+                for other in others:
+                    dropped.add(id(other))
+                    at, before = self._naming(section, other), self._naming(section, first)
+                    message = f"{_SINGULAR[section]} {shown(name)} is defined twice; first at {before}"
+                    self.problems.append(Problem(at, message, (before,)))
+        return [entry for entry in entries if id(entry) not in dropped]
+
+    @staticmethod
+    def _naming(section: str, entry: Entry) -> Any:
+        return entry.piece.value(LISTS[section]) if section in LISTS else entry.piece.place
+
+
+_MEANINGS: Final = {
+    "regions": "lists of regions",
+    "labels": "what they may be, such as `{data: {values: [public, patient]}}`",
+    "conditions": "conditions",
+}
+
+
+def _found(node: Node) -> str:
+    if node.keys is not None:
+        return "an empty mapping" if not node.value else "a mapping"
+    if type(node.value) is list:
+        return "an empty list" if not node.value else "a list"
+    if node.value is None:
+        return "nothing" if node.text == "" else "null"
+    return found(node.value).replace(shown(node.value), node.written(), 1)
+
+
+def _in_one_order(lists: list[list[Entry]]) -> list[Entry]:
+    """The entries of all files, in an order that depends on their names, not on those of the files."""
+    key: Callable[[list[Entry]], list[str]] = lambda entries: [entry.name for entry in entries]  # noqa: E731
+    return [entry for entries in sorted(lists, key=key) for entry in entries]

@@ -1,0 +1,101 @@
+"""The schema of packs for editors: it takes what loads, refuses broken shapes, and explains every key."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from packcases import DATA, PackCase, cases
+from whyroute.cli import main
+from whyroute.rulepack.composing import parsed
+from whyroute.rulepack.nodes import plain_value
+from whyroute.rulepack.schema import pack_schema
+from whyroute.rulepack.sections import SECTIONS
+from whyroute.rulepack.sources import Source
+
+SCHEMA = pack_schema()
+VALIDATOR: Any = Draft202012Validator(SCHEMA)
+LOADING = [
+    case
+    for case in cases()
+    if all(not each or each.startswith(("{", "unknown", "invalid")) for each in case.expected.values())
+]
+
+
+def document(text: str) -> Any:
+    root, problems = parsed(Source("a.yaml", text))
+    assert problems == []
+    assert root is not None
+    return plain_value(root)
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    assert set(SCHEMA["properties"]) == {"whyroute", *SECTIONS}
+
+
+@pytest.mark.parametrize("case", LOADING, ids=lambda case: case.id)
+def test_it_takes_what_loads(case: PackCase) -> None:
+    for name, text in case.files.items():
+        if not name.startswith("."):
+            assert [error.message for error in VALIDATOR.iter_errors(document(text))] == []
+
+
+@pytest.mark.parametrize("path", [DATA / "example" / "pack.yaml", DATA.parents[2] / "rules" / "catalog.yaml"])
+def test_it_takes_the_examples(path: Path) -> None:
+    assert VALIDATOR.is_valid(document(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "whyroute: 2",
+        "{whyroute: 1, tenant: []}",
+        "{whyroute: 1, tenants: [{tenantId: a, regionAlow: [x]}]}",
+        "{whyroute: 1, tenants: [{tenantId: a, maxTokensPerCall: 0}]}",
+        "{whyroute: 1, providers: [{id: p, region: r, models: [], onlyTenant: [a]}]}",
+        "{whyroute: 1, capabilities: [{needs: []}]}",
+        "{whyroute: 1, capabilities: [{name: all, needs: []}]}",
+        "{whyroute: 1, regions: {g: []}}",
+        "{whyroute: 1, labels: {l: {}}}",
+        "{whyroute: 1, rules: [{name: a, because: x}]}",
+        "{whyroute: 1, rules: [{name: a, because: x, require: {regoin: r}}]}",
+        "{whyroute: 1, conditions: {c: {regoin: r}}}",
+        "{whyroute: 1, tests: [{name: a, tenant: all, capability: all, expect: {}}]}",
+        "{whyroute: 1, tests: [{name: a, tenant: [], capability: all, expect: {fallback: true}}]}",
+    ],
+)
+def test_it_refuses_broken_shapes(text: str) -> None:
+    assert not VALIDATOR.is_valid(document(text))
+
+
+def _objects(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            yield schema
+        for value in schema.values():
+            yield from _objects(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _objects(value)
+
+
+@pytest.mark.parametrize("name", ["Policy", "Tenant", "Rule", "Waiver", "Label", "Test", "Expectation", "Condition"])
+def test_every_key_is_explained(name: str) -> None:
+    for key, value in SCHEMA["$defs"][name]["properties"].items():
+        assert value.get("description"), key
+
+
+def test_the_clauses_say_what_they_compare() -> None:
+    clauses = SCHEMA["$defs"]["Tenant"]["properties"]
+    assert "1,000 prompt tokens" in clauses["maxCostPerCallUsd"]["description"]
+    assert "floor" in clauses["maxTokensPerCall"]["description"]
+
+
+def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "pack"]) == 0
+    assert json.loads(capsys.readouterr().out) == SCHEMA
