@@ -33,10 +33,10 @@ lint: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 test: lint ## everything but the slow tests: under ten minutes
-	$(BIN)/pytest -m 'not slow' --numprocesses auto
+	$(BIN)/pytest -m 'not slow'
 
 test-all: lint ## everything
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest
 
 bench: $(STAMP) ## route and failed answers, engines side by side
 	$(BIN)/python -m benchmarks
