@@ -218,8 +218,8 @@ def test_long_declarations_take_time_in_proportion() -> None:
     bad = [{"feature": "vison"}, {"Feature": 1, "note": 1}, {"feature": 1, "region": 2}, 3]
     start = time.perf_counter()
     define_capability({"needs": good * 2500})
-    assert len(refused({"needs": bad * 2500})) == 7 * 2500
-    assert len(refused({f"key{index}": 1 for index in range(10_000)})) == 10_001
+    assert len(refused({"needs": bad * 2500})) == 1_000, "an error keeps no more"
+    assert len(refused({f"key{index}": 1 for index in range(10_000)})) == 1_000
     assert time.perf_counter() - start < 30
 
 

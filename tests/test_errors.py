@@ -280,3 +280,20 @@ def test_a_failed_answer_says_what_stands_in_the_way() -> None:
 def test_what_a_provider_says_of_its_failure_stands_on_one_line() -> None:
     failures = [{"providerId": "z", "message": "no\x1b[31m\nkey"}]
     assert failed([], setup_failures=failures).endswith("; provider `z` could not be set up: no\\x1b[31m\\nkey")
+
+
+def test_the_message_of_a_failed_answer_is_made_once_and_only_when_read() -> None:
+    made: list[str] = []
+
+    def message() -> str:
+        made.append("message")
+        return "nothing qualifies"
+
+    error = wr.CapabilityUnsatisfiableError(message, reasons=tuple, explanation=lambda: unsatisfiable().explanation)
+    assert made == []
+    assert (str(error), error.message, repr(error)) == (
+        "nothing qualifies",
+        "nothing qualifies",
+        "CapabilityUnsatisfiableError('nothing qualifies')",
+    )
+    assert made == ["message"]

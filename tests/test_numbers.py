@@ -1,13 +1,17 @@
 """Numbers: doubles that stand for their shortest decimal, printed as ECMAScript does."""
 
+import json
 import math
+import sys
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import naive
+from whyroute import answer
 from whyroute.numbers import as_double, ecmascript, exact, scaled, wire_number
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**25), 10**25)
@@ -76,10 +80,33 @@ def test_reading_as_a_double(given_number: float, expected: float, kind: type) -
         (Fraction(10**21), 1e21, float),
         (Fraction(10**21 - 1), 10**21 - 1, int),
         (Fraction(1, 3), 1 / 3, float),
-        (Fraction(2 * 10**308), 2 * 10**308, int),
+        (Fraction(2 * 10**308), sys.float_info.max, float),
     ],
 )
 def test_a_sum_on_the_wire(exactly: Fraction, expected: float, kind: type) -> None:
     found = wire_number(exactly)
     assert found == expected
     assert type(found) is kind
+
+
+LARGEST = sys.float_info.max
+
+
+def test_a_sum_past_the_range_of_doubles_is_the_largest_one() -> None:
+    assert wire_number(2 * Fraction(LARGEST)) == LARGEST
+    assert wire_number(-2 * Fraction(LARGEST)) == -LARGEST
+    assert wire_number(Fraction(LARGEST)) == LARGEST
+    assert wire_number(Fraction(10**21 - 1)) == 10**21 - 1
+    assert ecmascript(wire_number(Fraction(10**400))) == "1.7976931348623157e+308"
+
+
+def test_weights_whose_sum_is_no_double() -> None:
+    cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    model: dict[str, Any] = {"name": "m", "contextWindow": 1, "features": ["vision"], "cost": cost}
+    provider = {"id": "p", "region": "r", "models": [model, {**model, "name": "n", "features": []}]}
+    wishes = [{"feature": "vision", "weight": 1.7e308}] * 2
+    request = {"capability": {"needs": [], "prefer": wishes}, "providers": [provider], "include": ["explanation"]}
+    text = json.dumps(answered := answer(request), allow_nan=False)
+    assert answered["decision"]["score"] == LARGEST
+    assert "Infinity" not in text
+    assert max(map(len, text.split())) < 100

@@ -93,7 +93,7 @@ def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
         ranking = solved.ranked(solved.survivors)
         return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
     return CapabilityUnsatisfiableError(
-        _failed(solved),
+        lambda: _failed(solved),
         tenant_id=None if solved.policy is None else solved.policy.tenant_id,
         reasons=lambda: reasons_of(solved.constraints, solved.catalog, solved.setup_failures),
         explanation=lambda: Explanation(solved),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .frozen import FrozenDict, frozen, thawed
-from .issues import Issue, shown
+from .issues import MAX_ISSUES, Issue, capped, shown
 from .numbers import Number, ecmascript
 
 if TYPE_CHECKING:
@@ -68,21 +68,23 @@ class InvalidInputError(WhyrouteError):
     """An input is broken; `issues` lists all its problems at once.
 
     Attributes:
-        issues: Every problem found, as (JSON pointer, message), in the order of the input.
+        issues: Every problem found, as (JSON pointer, message), in the order of the input. Of more than a thousand
+            only the first are kept, and the last issue, which points nowhere, says how many more there are.
     """
 
     code = "invalid-request"
     subject: ClassVar[str] = "the input"
 
     def __init__(self, issues: Iterable[Issue]) -> None:
-        self.issues: tuple[Issue, ...] = tuple(issues)
+        self.issues: tuple[Issue, ...] = capped(issues)
         super().__init__(self._sentence())
 
     def _sentence(self) -> str:
         if not self.issues:
             return f"{self.subject} is invalid"
         more = len(self.issues) - 1
-        tail = f" (and {more} more {'problem' if more == 1 else 'problems'})" if more else ""
+        least = "at least " if len(self.issues) == MAX_ISSUES else ""
+        tail = f" (and {least}{more} more {'problem' if more == 1 else 'problems'})" if more else ""
         return f"{self.subject} is invalid: {self.issues[0]}{tail}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -157,7 +159,7 @@ class DuplicateProviderError(WhyrouteError):
     def __init__(self, provider_id: str, tenant_id: str | None = None, issues: Iterable[Issue] = ()) -> None:
         self.provider_id = provider_id
         self.tenant_id = tenant_id
-        self.issues: tuple[Issue, ...] = tuple(issues)
+        self.issues: tuple[Issue, ...] = capped(issues)
         where = "twice in one list" if tenant_id is None else f"already registered for tenant {shown(tenant_id)}"
         super().__init__(f"provider {shown(provider_id)} is {where}; ids must be unique")
 
@@ -283,7 +285,8 @@ def _json(value: Any) -> str:
 class CapabilityUnsatisfiableError(WhyrouteError):
     """No candidate satisfies the capability under the policy.
 
-    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read.
+    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read;
+    so is the message, which a caller that falls back to something else never reads.
 
     Attributes:
         tenant_id: The policy's tenant; None when no policy was given.
@@ -293,18 +296,29 @@ class CapabilityUnsatisfiableError(WhyrouteError):
 
     def __init__(
         self,
-        message: str,
+        message: str | Callable[[], str],
         *,
         tenant_id: str | None = None,
         reasons: Callable[[], tuple[Reason, ...]],
         explanation: "Callable[[], Explanation]",
     ) -> None:
-        super().__init__(message)
+        super().__init__()
+        self._message = message
         self.tenant_id = tenant_id
         self._make_reasons = reasons
         self._make_explanation = explanation
         self._reasons: tuple[Reason, ...] | None = None
         self._explanation: Explanation | None = None
+
+    @property
+    def message(self) -> str:
+        """That nothing qualifies, and what stands in the way."""
+        if not isinstance(self._message, str):
+            self._message = self._message()
+        return self._message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r})"
 
     @property
     def reasons(self) -> tuple[Reason, ...]:

@@ -2,10 +2,22 @@
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-__all__ = ["Issue", "child", "did_you_mean", "kind_of", "pointer", "printable", "quoted", "shown"]
+__all__ = [
+    "MAX_ISSUES",
+    "Issue",
+    "capped",
+    "child",
+    "did_you_mean",
+    "kind_of",
+    "pointer",
+    "printable",
+    "quoted",
+    "shown",
+]
 
 _SHOWN_LIMIT = 60
 
@@ -23,6 +35,19 @@ class Issue(NamedTuple):
 
     def __str__(self) -> str:
         return f"{printable(self.path)}: {self.message}" if self.path else self.message
+
+
+MAX_ISSUES = 1_000
+"""How many issues an error keeps."""
+
+
+def capped(issues: Iterable[Issue]) -> tuple[Issue, ...]:
+    """The issues; of more than an error keeps, the first ones, and a last one that says how many more there are."""
+    found = tuple(issues)
+    if len(found) <= MAX_ISSUES:
+        return found
+    more = len(found) - (MAX_ISSUES - 1)
+    return (*found[: MAX_ISSUES - 1], Issue("", f"{more} more problems are not listed; correct these first"))
 
 
 def child(parent: str, *tokens: str | int) -> str:
@@ -93,18 +118,47 @@ def quoted(names: Collection[Any], *, limit: int = 20) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` when a known name is near `name`, else the empty string."""
-    candidates = sorted(set(known))
-    if len(name) > 200:
+    """`; did you mean ...?` when a known name is near `name`, else the empty string.
+
+    The same mistake may stand in an input thousands of times, so what was near is remembered.
+    """
+    if len(name) > _LONG:
         return ""
-    folded: dict[str, str] = {}
-    for candidate in candidates:
-        folded.setdefault(_folded(candidate), candidate)
-    near = folded.get(_folded(name))
-    if near is None:
-        found = get_close_matches(_folded(name), folded, n=1, cutoff=0.7)
-        near = folded[found[0]] if found else None
+    near = _nearest(name, tuple(known))
     return f"; did you mean {shown(near)}?" if near is not None and near != name else ""
+
+
+_LONG = 200  # no name that is this long is taken for another
+_MANY = 1_000  # of more names than this, only those that begin or end like the name are compared with it
+_CUTOFF = 0.7
+
+
+@lru_cache(maxsize=1024)
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+    folded, wanted = _folded_names(known), _folded(name)
+    exact = folded.get(wanted)
+    if exact is not None:
+        return exact
+    comparable: Iterable[str] = folded
+    if len(folded) > _MANY:
+        ends = wanted[:3], wanted[-3:]
+        comparable = islice((other for other in folded if other.startswith(ends[0]) or other.endswith(ends[1])), _MANY)
+    found = get_close_matches(wanted, [other for other in comparable if _may_be_near(wanted, other)], 1, _CUTOFF)
+    return folded[found[0]] if found else None
+
+
+@lru_cache(maxsize=64)
+def _folded_names(known: tuple[str, ...]) -> dict[str, str]:
+    folded: dict[str, str] = {}
+    for candidate in sorted(set(known)):
+        folded.setdefault(_folded(candidate), candidate)
+    return folded
+
+
+def _may_be_near(one: str, other: str) -> bool:
+    """Whether two names share so many characters that comparing them in order, which takes long, may pay."""
+    length = (_CUTOFF - 0.01) * (len(one) + len(other))  # the comparison itself rounds
+    return 2 * min(len(one), len(other)) >= length and 2 * sum(c in other for c in one) >= length
 
 
 def _folded(name: str) -> str:

@@ -1,6 +1,7 @@
 """Numbers as the wire means them: doubles that stand for their shortest decimal."""
 
 import math
+import sys
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -45,13 +46,13 @@ def exact(value: Number) -> Fraction:
 
 
 def wire_number(value: Fraction) -> Number:
-    """An exact sum as a JSON number: an int where it is one and short, else the nearest double."""
+    """An exact sum as a JSON number: an int where it is one and short, else the nearest double that is finite."""
     if value.denominator == 1 and abs(value.numerator) < 10**21:
         return value.numerator
     try:
         return float(value)
     except OverflowError:
-        return round(value)
+        return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
 def ecmascript(value: Number) -> str:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from .issues import Issue, child, did_you_mean, pointer, quoted, shown
+from .issues import MAX_ISSUES, Issue, child, did_you_mean, pointer, quoted, shown
 from .jsontext import plain
 from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
 
@@ -62,12 +62,15 @@ def _optional_keys() -> frozenset[str]:
 def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issue]:
     """Everything that keeps a document from being a capability declaration, in document order.
 
+    Past a thousand faults, those that come last in the document are listed without saying what is wrong.
+
     Args:
         document: A JSON-like value. Tuples count as lists; a number is read as the double it is on the wire.
         empty_needs: Let `needs` be empty, as the router does.
     """
     cleaned, issues = plain(document)
     unreadable = {issue.path for issue in issues}
+    errors: list[tuple[str, ValidationError]] = []
     for error in _validator().iter_errors(cleaned):
         path = pointer(error.path)
         if error.validator == "minItems" and empty_needs:
@@ -75,8 +78,16 @@ def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issu
         # A value that no JSON text could hold was reported; one that lost its only keys is not empty.
         if path in unreadable and not (isinstance(error.instance, dict) and error.validator != "oneOf"):
             continue
+        errors.append((path, error))
+    more: list[Issue] = []
+    if len(errors) > MAX_ISSUES:
+        # Nobody reads the sentences of the others, which take long to make.
+        places = in_document_order((Issue(path, str(at)) for at, (path, _) in enumerate(errors)), cleaned)
+        more = [Issue(place.path, "this does not meet the schema either") for place in places[MAX_ISSUES:]]
+        errors = [errors[int(place.message)] for place in places[:MAX_ISSUES]]
+    for path, error in errors:
         issues.extend(_SENTENCES[str(error.validator)](error, path))
-    return in_document_order(issues, cleaned)
+    return in_document_order(issues, cleaned) + more
 
 
 @cache
