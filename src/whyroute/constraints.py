@@ -30,7 +30,17 @@ from .terms import (
     Term,
 )
 
-__all__ = ["About", "Constraints", "NamedConstraint", "Origin", "Origins", "Owner", "RuleTerms", "compile_constraints"]
+__all__ = [
+    "About",
+    "Constraints",
+    "NamedConstraint",
+    "Origin",
+    "Origins",
+    "Owner",
+    "RuleTerms",
+    "compile_constraints",
+    "compile_with_rules",
+]
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -160,20 +170,17 @@ class Constraints(Sequence[NamedConstraint]):
         admitted: For each, the set of candidates that it admits.
     """
 
-    __slots__ = ("_about", "_named", "_origins", "_terms", "admitted", "catalog")
+    __slots__ = ("_named", "_said", "_terms", "admitted", "catalog")
 
     def __init__(
         self,
         terms: list[tuple[str, Owner, Term]],
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
-        *,
-        about: Mapping[str, About] | None = None,
-        origins: Origins | None = None,
+        said: tuple[Mapping[str, About], Origins] | None = None,
     ) -> None:
         self._terms = terms
-        self._about = about or {}
-        self._origins = origins or {}
+        self._said = said
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
         if known is None:
@@ -201,6 +208,7 @@ class Constraints(Sequence[NamedConstraint]):
     def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
         named = self._named
         if named is None:
+            about, origins = self._said or ({}, {})
             named = self._named = [
                 NamedConstraint(
                     name,
@@ -208,8 +216,8 @@ class Constraints(Sequence[NamedConstraint]):
                     term,
                     admitted,
                     self.catalog,
-                    tuple(self._origins.get(name, ())),
-                    self._about.get(name, _SAYS_NOTHING),
+                    tuple(origins.get(name, ())),
+                    about.get(name, _SAYS_NOTHING),
                 )
                 for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
             ]
@@ -221,37 +229,54 @@ RuleTerms = Sequence[tuple[str, Term, About]]
 
 
 def compile_constraints(
-    capability: Capability,
-    policy: TenantPolicy | None,
-    catalog: Catalog,
-    known: Mapping[Term, int] | None = None,
-    *,
-    regions: Regions = NO_REGIONS,
-    rules: RuleTerms = (),
-    origins: Origins | None = None,
+    capability: Capability, policy: TenantPolicy | None, catalog: Catalog, known: Mapping[Term, int] | None = None
 ) -> Constraints:
-    """The constraints of a route, in the contract's order: kind, needs, policy clauses; then rules.
+    """The constraints of a route without rules, in the contract's order: kind, needs, policy clauses.
 
     Args:
         capability: The declaration.
         policy: The tenant's policy, if there is one.
         catalog: The candidates.
         known: What some terms admit of this very catalog; these are not asked again.
-        regions: Groups of regions, which region needs and `regionAllow` may name.
-        rules: The rules that are in force.
-        origins: Where constraints are written, by their ids.
     """
+    return Constraints(_terms(capability, policy), catalog, known)
+
+
+def compile_with_rules(
+    capability: Capability,
+    policy: TenantPolicy | None,
+    catalog: Catalog,
+    rules: RuleTerms,
+    *,
+    regions: Regions = NO_REGIONS,
+    origins: Origins | None = None,
+    known: Mapping[Term, int] | None = None,
+) -> Constraints:
+    """The constraints of a route, in the contract's order, then its rules.
+
+    Args:
+        capability: The declaration.
+        policy: The tenant's policy, if there is one.
+        catalog: The candidates.
+        rules: The rules that are in force.
+        regions: Groups of regions, which region needs and `regionAllow` may name.
+        origins: Where constraints are written, by their ids.
+        known: What some terms admit of this very catalog; these are not asked again.
+    """
+    terms = _terms(capability, policy)
+    if regions.groups:
+        terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
+    terms += [(name, "rule", term) for name, term, _ in rules]
+    return Constraints(terms, catalog, known, ({name: about for name, _, about in rules}, origins or {}))
+
+
+def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
     terms: list[tuple[str, Owner, Term]] = [("kind", "caller", KindTerm(capability.kind))]
     for index, need in enumerate(capability.needs):
         terms.append((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)))
     if policy is not None:
         terms += [(clause, "policy", term) for clause, term in _policy_terms(policy)]
-    if regions.groups:
-        terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
-    if not rules:
-        return Constraints(terms, catalog, known, origins=origins)
-    terms += [(name, "rule", term) for name, term, _ in rules]
-    return Constraints(terms, catalog, known, about={name: about for name, _, about in rules}, origins=origins)
+    return terms
 
 
 def _over_groups(term: Term, regions: Regions) -> Term:

@@ -69,23 +69,23 @@ class Scores:
         """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
         if not preferences and not wishes:
             return _NO_SCORES
-        parts = [(preference.feature, *scaled(preference.weight)) for preference in preferences]
-        wished = [(wish.members, *scaled(wish.weight)) for wish in wishes]
-        exponent = min(power for _, _, power in (*parts, *wished))
-        weights: dict[str, int] = {}
-        for name, digits, power in parts:
-            weights[name] = weights.get(name, 0) + digits * 10 ** (power - exponent)
-        gains = [
-            (catalog.with_feature(name) | catalog.with_attribute(name), weight)
-            for name, weight in weights.items()
-            if weight
-        ]
-        gains += [(members, digits * 10 ** (power - exponent)) for members, digits, power in wished if digits]
-        unit = gcd(*(weight for _, weight in gains)) or 1
+        parts: list[tuple[str | int, int, int]] = [(each.feature, *scaled(each.weight)) for each in preferences]
+        if wishes:
+            parts += [(index, *scaled(wish.weight)) for index, wish in enumerate(wishes)]
+        exponent = min(power for _, _, power in parts)
+        weights: dict[str | int, int] = {}
+        for key, digits, power in parts:
+            weights[key] = weights.get(key, 0) + digits * 10 ** (power - exponent)
+        unit = gcd(*weights.values()) or 1
         slices: list[int] = []
         low = 0
-        for gaining, weight in gains:
-            members = gaining
+        for key, weight in weights.items():
+            if not weight:
+                continue
+            if isinstance(key, str):
+                members = catalog.with_feature(key) | catalog.with_attribute(key)
+            else:
+                members = wishes[key].members
             if weight < 0:
                 low += weight  # a penalty for some is a gain for all others, over a lower floor
                 members = catalog.all() & ~members
@@ -183,11 +183,11 @@ class Ranking:
 
     def best(self) -> int:
         """The number of the pick."""
-        return bits.lowest(self._foremost(self.hinted or self.members))
+        members = self.scores.best(self.hinted or self.members)
+        return bits.lowest(self._ordered(members) if self.orders else members)
 
-    def _foremost(self, members: int) -> int:
-        """Those of a set that is not empty that only the tie-break order tells apart from its best."""
-        members = self.scores.best(members)
+    def _ordered(self, members: int) -> int:
+        """Those of a set of equal scores that only the tie-break order tells apart from its first."""
         for order in self.orders:
             members = order.foremost(members)
         return members
@@ -198,7 +198,9 @@ class Ranking:
             if not self._rest:
                 return False
             part = self._rest.pop()
-            found = self._foremost(part)
+            found = self.scores.best(part)
+            if self.orders:
+                found = self._ordered(found)
             if part != found:
                 self._rest.append(part ^ found)
             count = found.bit_count()

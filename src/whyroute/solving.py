@@ -3,11 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import bits
 from .catalog import Candidate, Catalog
-from .constraints import About, Constraints, NamedConstraint, Origins, RuleTerms, compile_constraints
+from .constraints import (
+    About,
+    Constraints,
+    NamedConstraint,
+    Origins,
+    RuleTerms,
+    compile_constraints,
+    compile_with_rules,
+)
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
@@ -17,14 +25,17 @@ from .numbers import Number
 from .policies import TenantPolicy, read_policy
 from .providers import DeclaredProvider, SetupFailure, read_setup_failures
 from .ranking import Ranking, ScoreMemo, rank
+from .regions import Regions
 from .solver import EngineName, engine_named
 
 if TYPE_CHECKING:
+    from .conditions import Condition
     from .kleene import Setting
     from .rulebook import Rulebook
+    from .rules import Rule, Waiver
     from .ruleterms import Applied, RuleTerm
 
-__all__ = ["Shadow", "Situation", "Solved", "situation_of", "solve"]
+__all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,39 @@ class Situation:
         tenant = None if policy is None else policy.tenant_id
         request = RequestFacts(capability.kind, features, self.capability, self.labels, tenant, self.at)
         return apply(self.book, request, self.setting, catalog)
+
+    def compiled(
+        self,
+        capability: Capability,
+        policy: TenantPolicy | None,
+        catalog: Catalog,
+        known: Mapping[Any, int] | None = None,
+    ) -> "tuple[Ruling, Constraints]":
+        """What the rules come to for a declaration under a policy, and the constraints, against a catalog."""
+        applied = self.applied(capability, policy, catalog)
+        constraints = compile_with_rules(
+            capability,
+            policy,
+            catalog,
+            _rule_terms([term for _, term in applied.terms]),
+            regions=self.setting.regions,
+            origins=self.origins,
+            known=known,
+        )
+        return Ruling(self, applied), constraints
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Rules, and what they come to for one request.
+
+    Attributes:
+        situation: The rules, and what they depend on.
+        applied: Those that are in force.
+    """
+
+    situation: Situation
+    applied: "Applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +133,7 @@ class Solved:
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         setup_failures: Registered providers that were no candidates because they could not be set up.
-        situation: The rules, and what they depend on; None when there are neither rules nor groups of regions.
-        applied: The rules that are in force; None when there is no situation.
+        ruling: The rules and what they come to; None when there are neither rules nor groups of regions.
     """
 
     catalog: Catalog
@@ -101,22 +144,30 @@ class Solved:
     preferred_provider: str | None
     preferred_model: str | None
     setup_failures: tuple[SetupFailure, ...]
-    situation: Situation | None = None
-    applied: "Applied | None" = None
-
+    ruling: Ruling | None = None
     _memo: ScoreMemo = field(default_factory=ScoreMemo, repr=False, compare=False, kw_only=True)
+
+    @property
+    def situation(self) -> Situation | None:
+        """The rules, and what they depend on; None when there are neither rules nor groups of regions."""
+        return None if self.ruling is None else self.ruling.situation
+
+    @property
+    def applied(self) -> "Applied | None":
+        """The rules that are in force; None when there is no situation."""
+        return None if self.ruling is None else self.ruling.applied
 
     def ranked(self, members: int) -> Ranking:
         """The candidates of a set that is not empty, ranked as if they were the ones that qualify."""
-        applied = self.applied
+        ruling = self.ruling
         return rank(
             members,
             self.catalog,
             self.capability.prefer,
             self.preferred_provider,
             self.preferred_model,
-            wishes=() if applied is None else applied.wishes,
-            orders=() if applied is None else applied.orderings,
+            wishes=() if ruling is None else ruling.applied.wishes,
+            orders=() if ruling is None else ruling.applied.orderings,
             memo=self._memo,
         )
 
@@ -190,16 +241,18 @@ class Solved:
         situation = self.situation
         if situation is not None and without_rules:
             situation = replace(situation, book=situation.book.without(without_rules))
-        applied = None if situation is None else situation.applied(capability, policy, self.catalog)
-        constraints = _compiled(capability, policy, self.catalog, situation, applied, self.constraints.known())
+        known, ruling = self.constraints.known(), None
+        if situation is None:
+            constraints = compile_constraints(capability, policy, self.catalog, known)
+        else:
+            ruling, constraints = situation.compiled(capability, policy, self.catalog, known)
         return replace(
             self,
             capability=capability,
             policy=policy,
             constraints=constraints,
             survivors=engine_named("bitset").solve(constraints),
-            situation=situation,
-            applied=applied,
+            ruling=ruling,
         )
 
 
@@ -221,8 +274,11 @@ def solve(
     if policy is not None and not isinstance(policy, TenantPolicy):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
-    applied = None if situation is None else situation.applied(capability, policy, catalog)
-    constraints = _compiled(capability, policy, catalog, situation, applied)
+    ruling = None
+    if situation is None:
+        constraints = compile_constraints(capability, policy, catalog)
+    else:
+        ruling, constraints = situation.compiled(capability, policy, catalog)
     return Solved(
         catalog,
         capability,
@@ -232,14 +288,40 @@ def solve(
         preferred_provider,
         preferred_model,
         failures,
-        situation,
-        applied,
+        ruling,
     )
 
 
+class RuleArguments(TypedDict, total=False):
+    """The arguments of `route` that are about rules.
+
+    Attributes:
+        rules: What policy authors require, forbid and prefer, in order; or a Rulebook, which has the waivers,
+            conditions and regions already and is read once for any number of routes.
+        waivers: Exceptions from waivable rules.
+        conditions: Named conditions, which rules and waivers refer to by `is`.
+        regions: Groups of regions: the name of a group means its members too, in needs, policies and rules.
+        labels: What the request says of itself; rules may look at it.
+        at: The request's time, which decides about rules and waivers with dates; the present when absent.
+        tokens: What the call uses, `prompt` and `completion`; without it nobody knows what the call costs.
+        capability_name: The capability's name; rules may look at it.
+        origins: Where constraints are written, by their ids.
+    """
+
+    rules: "Rulebook | Iterable[Rule | Mapping[str, Any]]"
+    waivers: "Iterable[Waiver | Mapping[str, Any]]"
+    conditions: "Mapping[str, Condition | Mapping[str, Any]] | None"
+    regions: Regions | Mapping[str, Sequence[str]] | None
+    labels: Mapping[str, str] | None
+    at: datetime | str | None
+    tokens: Mapping[str, int] | None
+    capability_name: str | None
+    origins: Origins | None
+
+
 def situation_of(
-    rules: "Rulebook | Iterable[Any]" = (),
     *,
+    rules: "Rulebook | Iterable[Any]" = (),
     waivers: Iterable[Any] = (),
     conditions: Mapping[str, Any] | None = None,
     regions: Any = None,
@@ -278,27 +360,6 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
         raise InvalidRequestError(issues)
     moment = read_moment(written(datetime.now(UTC)) if at is None else at)
     return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
-
-
-def _compiled(
-    capability: Capability,
-    policy: TenantPolicy | None,
-    catalog: Catalog,
-    situation: Situation | None,
-    applied: "Applied | None",
-    known: Mapping[Any, int] | None = None,
-) -> Constraints:
-    if situation is None or applied is None:
-        return compile_constraints(capability, policy, catalog, known)
-    return compile_constraints(
-        capability,
-        policy,
-        catalog,
-        known,
-        regions=situation.setting.regions,
-        rules=_rule_terms([term for _, term in applied.terms]),
-        origins=situation.origins,
-    )
 
 
 def _rule_terms(terms: Iterable["RuleTerm"]) -> RuleTerms:

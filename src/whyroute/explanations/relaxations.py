@@ -106,7 +106,7 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
     edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)
     again = solved.again(draft.edited_capability(), draft.policy, draft.lifted)
     if not again.survivors:
-        if solved.applied is not None and solved.applied.names:
+        if solved.situation is not None and solved.situation.book.entries:
             return None
         raise RuntimeError(
             f"the edits {draft.operations(solved)} admit nobody, though {candidate.id} was to be admitted"
