@@ -141,9 +141,20 @@ def compiled(node: Node, conditions: Mapping[str, Node], order: Sequence[str]) -
     return Compiled(node, named, tuple(fields))
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was found out about a catalog: for single comparisons, and for named conditions."""
+
+    catalog: Catalog
+    leaves: dict[Leaf, Known] = field(default_factory=dict)
+    named: dict[str, Known] = field(default_factory=dict)
+
+
 @dataclass(eq=False)
 class Setting:
     """What conditions over candidates depend on beside the candidates; keeps what it found out about one catalog.
+
+    One is for the conditions of one rulebook: named ones are known by their names.
 
     Attributes:
         regions: The groups of regions.
@@ -152,50 +163,48 @@ class Setting:
 
     regions: Regions = NO_REGIONS
     call: Call | None = None
-    _catalog: Catalog | None = field(default=None, repr=False)
-    _leaves: dict[Leaf, Known] = field(default_factory=dict, repr=False)
-    _named: dict[str, Known] = field(default_factory=dict, repr=False)
+    _kept: _Kept | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Setting, (self.regions, self.call)
 
     def known(self, condition: Compiled, catalog: Catalog) -> Known:
         """For whom a condition holds, and for whom it does not, from the catalog's index."""
-        if self._catalog is not catalog:
-            self._catalog = catalog
-            self._leaves = {}
-            self._named = {}
+        kept = self._kept
+        if kept is None or kept.catalog is not catalog:
+            # Replaced as a whole: whoever is still at work on another catalog goes on with what it has.
+            kept = self._kept = _Kept(catalog)
         for name, node in condition.named:
-            if name not in self._named:
-                self._named[name] = self._known(node, catalog)
-        return self._known(condition.node, catalog)
+            if name not in kept.named:
+                kept.named[name] = self._known(node, kept)
+        return self._known(condition.node, kept)
 
-    def _known(self, node: Node, catalog: Catalog) -> Known:
+    def _known(self, node: Node, kept: _Kept) -> Known:
         match node:
             case Leaf():
-                found = self._leaves.get(node)
+                found = kept.leaves.get(node)
                 if found is None:
-                    found = self._leaves[node] = self._of_leaf(node, catalog)
+                    found = kept.leaves[node] = self._of_leaf(node, kept.catalog)
                 return found
             case AllOf(parts):
-                yes, no = catalog.all(), 0
+                yes, no = kept.catalog.all(), 0
                 for part in parts:
-                    of_part = self._known(part, catalog)
+                    of_part = self._known(part, kept)
                     yes &= of_part.yes
                     no |= of_part.no
                 return Known(yes, no)
             case AnyOf(parts):
-                yes, no = 0, catalog.all()
+                yes, no = 0, kept.catalog.all()
                 for part in parts:
-                    of_part = self._known(part, catalog)
+                    of_part = self._known(part, kept)
                     yes |= of_part.yes
                     no &= of_part.no
                 return Known(yes, no)
             case Not(part):
-                of_part = self._known(part, catalog)
+                of_part = self._known(part, kept)
                 return Known(of_part.no, of_part.yes)
             case Is(name):
-                return self._named[name]
+                return kept.named[name]
 
     def _of_leaf(self, leaf: Leaf, catalog: Catalog) -> Known:
         kind = _kind(leaf.field)

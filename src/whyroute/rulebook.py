@@ -1,14 +1,14 @@
 """A rulebook: the rules of a request with everything they refer to, read, checked and made ready to be applied."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .conditions import AllOf, AnyOf, Is, Node, Not, as_wire, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .issues import Issue, child
 from .jsontext import plain
-from .kleene import Compiled, compiled
+from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .references import in_order
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
@@ -18,6 +18,9 @@ __all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebo
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
+
+_CALLS = 8
+"""For how many calls what was found out is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,16 @@ class Rulebook:
     entries: tuple[Entry, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     regions: Regions = NO_REGIONS
+    _settings: dict[Call | None, Setting] = field(default_factory=dict, repr=False, compare=False)
+
+    def setting(self, call: Call | None) -> Setting:
+        """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
+        found = self._settings.get(call)
+        if found is None:
+            if len(self._settings) >= _CALLS:
+                self._settings.clear()
+            found = self._settings[call] = Setting(self.regions, call)
+        return found
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -341,12 +341,12 @@ def situation_of(
         if at is not None or tokens is not None or labels is not None:
             _read_facts(labels, at, tokens)
         return None
-    from .kleene import Call, Setting  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import read_rulebook  # noqa: PLC0415
 
     book = read_rulebook(rules, waivers=waivers, conditions=conditions, regions=regions)
     moment, call = _read_facts(labels, at, tokens)
-    setting = Setting(book.regions, None if call is None else Call(*call))
+    setting = book.setting(None if call is None else Call(*call))
     return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
 
 

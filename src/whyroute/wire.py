@@ -226,14 +226,14 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     origins = document.get("origins")
     if not any(sections.values()) and not origins:
         return None
-    from .kleene import Call, Setting  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import rulebook_of  # noqa: PLC0415
 
     book = rulebook_of(sections)
     tokens = document.get("tokens")
     return Situation(
         book,
-        Setting(book.regions, None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))),
+        book.setting(None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))),
         document.get("labels", {}),
         document.get("capabilityName"),
         read_moment(document["at"]),
