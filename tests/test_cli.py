@@ -663,3 +663,16 @@ def test_the_version_loads_next_to_nothing() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[1] == "[]"
+
+
+@pytest.mark.parametrize("text", ["x: !!bool maybe\n", 'x: !!int ""\n', "%YAML 1.3\n---\nproviders: []\n"])
+def test_a_catalog_that_the_yaml_reader_trips_over_exits_2(run: Any, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "catalog.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert run("route", "-r", SUMMARISE, "--providers", path).status == 2
+
+
+def test_wrong_usage_exits_2_even_when_nobody_can_be_told() -> None:
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run([sys.executable, "-m", "whyroute", "nope"], stderr=full, check=False)
+    assert ran.returncode == 2

@@ -57,8 +57,8 @@ def read_yaml(text: str | bytes) -> Any:
         raise YamlTextError(f"not YAML: {str(error).splitlines()[0]}") from None
     except RecursionError:
         raise YamlTextError("nested too deeply") from None
-    except (ValueError, OverflowError) as error:
-        # A date like 2026-13-45, or a number of thousands of digits.
+    except (ValueError, OverflowError, LookupError, AssertionError) as error:
+        # A date like 2026-13-45, a number of thousands of digits, `!!bool maybe`, `!!int ""`, `%YAML 1.3`.
         raise YamlTextError(f"a value that can't be read: {error}; write text in quotes") from None
 
 

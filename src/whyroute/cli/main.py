@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -43,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain_about(failure)
         return failure.status
     except _UsageError as error:
-        error.show()
+        with suppress(OSError, AttributeError):  # stderr may be full or closed; the exit status tells all the same
+            error.show()
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
