@@ -115,6 +115,7 @@ def contrast(page: Page, selector: str) -> float:
     """The contrast ratio of an element's text against the first opaque background behind it (WCAG 2.2)."""
     found: float = page.evaluate(
         """selector => {
+          for (const each of document.getAnimations()) each.finish();
           const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
           const rgba = text => {
             canvas.clearRect(0, 0, 1, 1);
