@@ -192,6 +192,11 @@ class Constraints(Sequence[NamedConstraint]):
                 for members, (_, _, term) in zip(found, terms, strict=True)
             ]
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of each, at no more cost than that of reading it."""
+        return tuple(name for name, _, _ in self._terms)
+
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""
         return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}

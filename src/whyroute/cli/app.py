@@ -70,6 +70,14 @@ class TextOrJson(StrEnum):
     json = "json"
 
 
+class TestFormat(StrEnum):
+    """How the results of tests are printed."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+
+
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
@@ -351,6 +359,61 @@ def show(
         print_json(policy_document(policy), output)
     else:
         print_lines(policy_lines(policy), output)
+
+
+@app.command()
+def test(
+    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    match: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--match", "-k", metavar="TEXT", help="Run the tests that have this in their name; case aside."),
+    ] = None,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time of tests that have none of their own; default: now."),
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Tell which rules, clauses, waivers and conditions no test reaches.")
+    ] = False,
+    fail_under: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--fail-under",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 when the tests reach less; brings --coverage.",
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file of the pack changes.")] = False,
+    format: Annotated[
+        TestFormat, typer.Option("--format", "-f", help="How the results are printed; junit is XML for CI servers.")
+    ] = TestFormat.text,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every failed case in full; otherwise three of a test, and twenty in all.")
+    ] = False,
+    output: OutputOption = None,
+) -> None:
+    """Run the tests of a rule pack: each combination of tenant and capability is a case.
+
+    Exit status 0 when all pass, 1 when one fails, 2 when the pack doesn't load or has no such test.
+    """
+    from .testing import TestRun, run_pack_tests  # noqa: PLC0415
+
+    run = TestRun(
+        pack,
+        format.value,
+        output,
+        match,
+        at,
+        fail_fast,
+        coverage or fail_under is not None,
+        fail_under,
+        everything,
+        watch,
+    )
+    raise typer.Exit(run_pack_tests(run))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from ..catalogfile import UnreadableFileError
 from ..issues import shown
 from .problems import Place, Problem
 
-__all__ = ["Source", "read_sources", "unprintable"]
+__all__ = ["Source", "pack_files", "read_sources", "unprintable"]
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -76,6 +76,17 @@ def read_sources(path: str | os.PathLike[str]) -> tuple[list[Source], list[Probl
         if problem is not None:
             problems.append(problem)
     return sources, problems
+
+
+def pack_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that a pack at a path has now, by name; none where there is nothing."""
+    root = Path(path)
+    try:
+        if root.is_dir():
+            return [file for _, file in sorted(_files(root, (), []), key=lambda entry: entry[0])]
+        return [root] if root.exists() else []
+    except (OSError, ValueError):
+        return []
 
 
 def _is_link(path: Path) -> bool:
