@@ -104,7 +104,9 @@ class Entry:
 
     def is_in_force(self, request: RequestFacts) -> bool:
         """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
-        return is_within(request.at, self.since, self.until) and (self.when is None or self.asks_for(request, self.when))
+        return is_within(request.at, self.since, self.until) and (
+            self.when is None or self.asks_for(request, self.when)
+        )
 
     def asks_for(self, request: RequestFacts, when: Compiled) -> bool:
         """Whether its `when` lets it apply to a request, whatever the time."""
@@ -157,7 +159,7 @@ class Rulebook:
 
         The values of the few fields that rules look at come again and again, so what they come to is kept.
         """
-        key: list[Any] = [id(entry)]
+        key: list[Any] = [entry.rule.name]
         for name in when.fields:
             if name not in values:
                 values[name] = request.value(name)

@@ -97,7 +97,7 @@ class RuleTerm:
 
     def reason(self, observed: Any) -> RejectionReason:
         failed: list[dict[str, Any]] = []
-        told: list[str] = []
+        sentences: list[str] = []
         for each, value in self.deciding(observed):
             negated = each.negated is not self.forbids
             wanted = _wire(each)
@@ -108,9 +108,9 @@ class RuleTerm:
                     "wanted": {"not": wanted} if negated else wanted,
                 }
             )
-            told.append(told(each, value, negated=negated))
+            sentences.append(told(each, value, negated=negated))
         because = self.rule.because.strip().rstrip(".")
-        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(told)}"
+        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(sentences)}"
         details = {"rule": self.rule.name, "because": self.rule.because, "failed": failed}
         return RejectionReason("rule-violated", message, details)
 

@@ -361,8 +361,8 @@ def show(
         print_lines(policy_lines(policy), output)
 
 
-@app.command()
-def test(
+@app.command("test")
+def pack_tests(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     match: Annotated[
         Optional[str],  # noqa: UP045

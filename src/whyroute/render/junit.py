@@ -17,7 +17,9 @@ def results_junit(results: Results, *, command: str) -> str:
     """The results as JUnit XML: a suite for every file with tests, a test case for every case."""
     files = dict.fromkeys(each.case.place.file for each in results.cases)
     suites = {file: [each for each in results.cases if each.case.place.file == file] for file in files}
-    root = ElementTree.Element("testsuites", {"name": _text(f"whyroute test {results.pack.path}"), **_counts(results.cases)})
+    root = ElementTree.Element(
+        "testsuites", {"name": _text(f"whyroute test {results.pack.path}"), **_counts(results.cases)}
+    )
     for file, cases in suites.items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": _text(file), **_counts(cases), "file": _text(file)})
         for each in cases:

@@ -47,7 +47,7 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
         told += min(count, len(failed))
         more = failed[count:]
         if more:
-            yield from _briefly(name, more, first=not count)
+            yield from _briefly(name, more)
             yield ()
     if results.coverage is not None:
         yield from coverage_lines(results.coverage, everything=everything)
@@ -55,15 +55,11 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
     yield from _summary(results)
 
 
-def _briefly(name: str, failed: Sequence[CaseResult], *, first: bool) -> Iterator[Line]:
-    which = [f"{case_title(each)}" for each in failed[:_VALUES]]
-    more = len(failed) - len(which)
-    also = "" if first else "also "
-    text = f"{also}{printable(name)}: {len(failed)} {'' if first else 'more '}case{'' if len(failed) == 1 else 's'}"
-    yield from _wrapped((("FAIL ", "bold red"), (text, "bold")))
-    for title in which:
-        yield ((f"  {title}", ""),)
-    yield ((f"  {f'and {more} more; ' if more else ''}--all tells them in full", "dim"),)
+def _briefly(name: str, failed: Sequence[CaseResult]) -> Iterator[Line]:
+    for each in failed[:_VALUES]:
+        yield from _wrapped((("FAIL ", "bold red"), (printable(name), "bold"), (f" ({case_title(each)})", "")))
+    more = len(failed) - _VALUES
+    yield ((f"  {f'and {more} more of this test; ' if more > 0 else ''}--all tells why", "dim"),)
 
 
 def case_title(result: CaseResult) -> str:
@@ -89,7 +85,7 @@ def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iter
         for line in explanation_lines(explanation):
             yield from _wrapped((("  ", ""), *line), indent=_indent(line) + 6)
     yield ()
-    yield from _wrapped((("  again: ", "dim"), (again(result, results, command=command), "")), indent=6)
+    yield (("  again: ", "dim"), (again(result, results, command=command), ""))  # in one piece, to be copied
 
 
 def explanation_of(result: CaseResult) -> Explanation | None:
@@ -109,7 +105,8 @@ def again(result: CaseResult, results: Results, *, command: str) -> str:
     declared = results.pack.labels or {}
     operator = any(declared[name].value.set_by == "operator" for name in test.labels if name in declared)
     if case.capability is None or test.providers is not None or operator or result.problem is not None:
-        return f"{command} -k {_quoted(case.test.name)} --at {result.at}"
+        at = "" if test.at is not None else f" --at {result.at}"
+        return f"{command} -k {_quoted(case.test.name)}{at}"
     words = ["whyroute", "explain", results.pack.path, "-t", case.tenant, "-c", case.capability]
     for name, value in test.labels.items():
         words += ["--label", f"{name}={value}"]
@@ -128,7 +125,7 @@ def _mismatch_lines(mismatch: Mismatch) -> Iterator[Line]:
     expected, got = _columns(mismatch)
     rows = zip_longest(_cut(expected), _cut(got), fillvalue="")
     for place, (left, right) in enumerate(rows):
-        lefts, rights = wrap(left, _COLUMN - 2) or [""], wrap(right, _COLUMN) or [""]
+        lefts, rights = _filled(left, _COLUMN - 2), _filled(right, _COLUMN)
         for inner, (one, other) in enumerate(zip_longest(lefts, rights, fillvalue="")):
             key = mismatch.key if place == inner == 0 else ""
             yield (
@@ -140,6 +137,10 @@ def _mismatch_lines(mismatch: Mismatch) -> Iterator[Line]:
         yield from _wrapped((("    ", ""), (printable(note), "yellow")), indent=6)
 
 
+def _filled(text: str, width: int) -> list[str]:
+    return wrap(text, width, break_on_hyphens=False) or [""]
+
+
 def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
     """What is expected and what it is, as lines that stand side by side."""
     expected, got = mismatch.expected, mismatch.got
@@ -149,8 +150,7 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
         case "fallback" | "unsatisfiable":
             return [_truth(expected)], ["nothing qualifies" if got is None else _truth(got)]
         case "every":
-            more = f"{len(got)} admitted {'does not' if len(got) == 1 else 'do not'}"
-            return [printable(_flow(expected))], [more]
+            return [printable(_flow(expected))], [f"not so for {len(got)} of those admitted"]
         case "admitted":
             return _sides([_candidate(each) for each in expected], [_candidate(each) for each in got])
         case "rejected":
@@ -209,8 +209,8 @@ def _summary(results: Results) -> Iterator[Line]:
     else:
         yield ((ran, "bold"), ("all passed" if cases > 1 else "passed", "bold green"), (left, ""))
     if silent:
-        verb = "case admits" if silent == 1 else "cases admit"
-        yield ((f"In {silent} {verb} nobody, where `every` holds whatever it says.", "yellow"),)
+        where = "1 case" if silent == 1 else f"{silent} cases"
+        yield ((f"in {where} with `every` nothing qualifies, and it holds whatever it says", "yellow"),)
 
 
 def _counted(count: int, what: str) -> str:

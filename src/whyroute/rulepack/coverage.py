@@ -120,42 +120,33 @@ class Gatherer:
         found: set[Key] = set()
         tenant = "" if solved.policy is None else solved.policy.tenant_id
         for part in self._pack.policy(tenant).parts:
-            found.update(("clause", *_identity(part), clause) for clause in self._rejecting(part, tenant, solved.catalog))
+            found.update(
+                ("clause", *_identity(part), clause) for clause in self._rejecting(part, tenant, solved.catalog)
+            )
+        found.update(("rule", name) for name in _telling(solved))
+        for condition in self._asked(solved, tenant, found):
+            if condition.named:
+                found |= self.decided(condition, solved)
+        return frozenset(found)
+
+    def _asked(self, solved: Solved, tenant: str, found: set[Key]) -> Iterator[Compiled]:
+        """The conditions of the rules and waivers that are in force; waivers that are of use are added to `found`."""
         applied, situation = solved.applied, solved.situation
         assert applied is not None  # every request of a pack has both
         assert situation is not None
-        everyone = solved.catalog.all()
-        enforced = solved.constraints.admitted[len(solved.constraints) - len(applied.terms) :]
-        for (_, term), admitted in zip(applied.terms, enforced, strict=True):
-            if admitted != everyone:
-                found.add(("rule", term.rule.name))
-        for _, term in applied.shadow_terms:
-            if term.admitted(solved.catalog) != everyone:
-                found.add(("rule", term.rule.name))
-        for wish in applied.all_wishes:
-            if wish.members & solved.survivors:
-                found.add(("rule", wish.rule.name))
-        for order in applied.all_orderings:
-            if order.tells(solved.survivors):
-                found.add(("rule", order.rule.name))
-        asked: list[Compiled] = []
         named = set(applied.names)
         request = RequestFacts("", (), None, {}, tenant, situation.at)
         for entry in situation.book.entries:
             if entry.rule.name not in named or entry.condition is None:
                 continue
-            asked.append(entry.condition)
+            yield entry.condition
             for lift in entry.lifts:
                 if lift.is_in_force(request):
-                    asked.append(lift.admits)
+                    yield lift.admits
                     plain = RuleTerm.of(entry, entry.condition, (), situation.setting)
                     admits = situation.setting.known(lift.admits, solved.catalog).yes
                     if admits & ~plain.admitted(solved.catalog):
                         found.add(("waiver", lift.waiver.name))
-        for condition in asked:
-            if condition.named:
-                found |= self.decided(condition, solved)
-        return frozenset(found)
 
     def coverage(self) -> Coverage:
         """What was gathered."""
@@ -165,9 +156,7 @@ class Gatherer:
         pack, counts = self._pack, self._counts
         for rule in pack.rules.values():
             count = counts["rule", rule.name]
-            yield Covered(
-                "rule", rule.name, rule.origin, count, effect=rule.value.effect, shadow=rule.value.shadow
-            )
+            yield Covered("rule", rule.name, rule.origin, count, effect=rule.value.effect, shadow=rule.value.shadow)
         parts: list[Part] = [*pack.policies.values(), *pack.tenants.values()]
         for part in parts:
             for clause in CLAUSES:
@@ -184,9 +173,7 @@ class Gatherer:
         key = id(catalog), *_identity(part)
         kept = self._clauses.get(key)
         if kept is None:
-            constraints = compile_with_rules(
-                _ANYTHING, as_policy(part, tenant), catalog, (), regions=self._pack.groups
-            )
+            constraints = compile_with_rules(_ANYTHING, as_policy(part, tenant), catalog, (), regions=self._pack.groups)
             everyone = catalog.all()
             each = zip(constraints.ids, constraints.admitted, strict=True)
             rejecting = frozenset(name for name, admitted in each if name != "kind" and admitted != everyone)
@@ -202,6 +189,25 @@ class Gatherer:
             known = setting.known(Compiled(node, condition.named[:at], ()), catalog)
             kept = self._decided[key] = setting, (known.yes | known.no) != 0
         return kept[1]
+
+
+def _telling(solved: Solved) -> Iterator[str]:
+    """The rules that reject somebody, or would if they were not only tried out, and those that change the order."""
+    applied, everyone = solved.applied, solved.catalog.all()
+    assert applied is not None  # every request of a pack has it
+    enforced = solved.constraints.admitted[len(solved.constraints) - len(applied.terms) :]
+    for (_, term), admitted in zip(applied.terms, enforced, strict=True):
+        if admitted != everyone:
+            yield term.rule.name
+    for _, term in applied.shadow_terms:
+        if term.admitted(solved.catalog) != everyone:
+            yield term.rule.name
+    for wish in applied.all_wishes:
+        if wish.members & solved.survivors:
+            yield wish.rule.name
+    for order in applied.all_orderings:
+        if order.tells(solved.survivors):
+            yield order.rule.name
 
 
 _ANYTHING: Final = Capability.model_construct(needs=(), kind="llm-inference", prefer=())

@@ -120,7 +120,8 @@ class Judge:
         if more > 0:
             notes.append(f"and {more} more")
         got = [solved.catalog.candidate(number).to_dict() for number in positions(failing)]
-        yield Mismatch("every", expect.every, got, tuple(notes))
+        first = got[0]["provider"], got[0]["model"]
+        yield Mismatch("every", expect.every, got, tuple(notes), first)
 
     def _rejected(
         self, key: str, wanted: TestCandidate, by: tuple[str, ...] | None, solved: Solved
@@ -132,7 +133,9 @@ class Judge:
             return
         about = wanted.provider, wanted.model
         constraints = solved.constraints
-        stopped = [name for name, each in zip(constraints.ids, constraints.admitted, strict=True) if not each >> number & 1]
+        stopped = [
+            name for name, each in zip(constraints.ids, constraints.admitted, strict=True) if not each >> number & 1
+        ]
         if not stopped:
             notes = () if by is None else tuple(self._strange(by, solved))
             yield Mismatch(key, expected, [], notes, about)
