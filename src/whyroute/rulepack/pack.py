@@ -28,7 +28,7 @@ from .linking import named_in
 from .models import CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
 from .problems import Place
 
-__all__ = ["AttachedRule", "Pack", "PolicyInForce", "Resolved", "UnknownCapabilityError", "UnknownTenantError"]
+__all__ = ["AttachedRule", "Pack", "Part", "PolicyInForce", "Resolved", "UnknownCapabilityError", "UnknownTenantError"]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
 
@@ -198,6 +198,16 @@ class Pack:
             if waiver.value.tenant == tenant.name and waiver.value.rule in attached
         )
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
+
+    def parts(self, tenant: str) -> tuple[Part, ...]:
+        """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        if tenant not in self.tenants:
+            raise UnknownTenantError(tenant, self.tenants)
+        return tuple(self._parts(self.tenants[tenant]))
 
     def _parts(self, tenant: Definition[Tenant]) -> Iterator[Part]:
         """The parts of a tenant's policy, each once: of `everyTenant`, then of `extends`, depth first; its own last."""
