@@ -172,9 +172,7 @@ class Pack:
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
-        clauses = combine(
-            *(_as_policy(part, tenant.name) for part in parts), regions=self.groups if self.regions else None
-        )
+        clauses = self._clauses(tenant.name, parts)
         origins: dict[str, tuple[Origin, ...]] = {}
         contacts: dict[str, str] = {}
         for constraint, (first, second) in _CLAUSES.items():
@@ -198,6 +196,17 @@ class Pack:
             if waiver.value.tenant == tenant.name and waiver.value.rule in attached
         )
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
+
+    def clauses(self, tenant: str) -> TenantPolicy:
+        """The clauses that hold for a tenant, combined; `policy` without the places and the rules.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        return self._clauses(tenant, self.parts(tenant))
+
+    def _clauses(self, tenant: str, parts: Iterable[Part]) -> TenantPolicy:
+        return combine(*(_as_policy(part, tenant) for part in parts), regions=self.groups if self.regions else None)
 
     def parts(self, tenant: str) -> tuple[Part, ...]:
         """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.

@@ -17,7 +17,7 @@ from .impossible import impossible_conditions
 from .lists import empty_lists, overlapping_lists
 from .models import long_outputs, mismatched_regions, prices_per_million
 from .names import ambiguous_models, unmatched_names
-from .rejections import idle_and_blanket_rules, redundant_rules, unknown_facts, unused_rules
+from .rejections import idle_and_blanket_rules, redundant_rules, unknown_facts, unused_rules, verdicts
 from .survey import Survey
 from .tenants import unroutable_tenants
 from .waivers import ending_waivers
@@ -77,8 +77,11 @@ def _checked(survey: Survey) -> Iterator[Finding]:
     yield from empty_lists(survey)
     yield from idle_caps(survey)
     yield from unused_rules(survey)
-    yield from idle_and_blanket_rules(survey, frozenset(name for each in about_conditions for name in each.rules))
-    yield from redundant_rules(survey)
+    judged = verdicts(survey)
+    yield from idle_and_blanket_rules(
+        survey, judged, frozenset(name for each in about_conditions for name in each.rules)
+    )
+    yield from redundant_rules(survey, judged)
     yield from unknown_facts(survey)
     yield from unroutable_tenants(survey)
     yield from prices_per_million(survey)

@@ -113,6 +113,8 @@ def _target(source: Source, place: Place) -> int:
 
 def _comments(source: Source) -> Iterator[tuple[int, str]]:
     """The comments that may silence something, each with where it starts in the text."""
+    if "check:" not in source.text:
+        return
     candidates = [(match.start(), match.end()) for match in _CANDIDATE.finditer(source.text)]
     if candidates:
         root, _ = compose(source)

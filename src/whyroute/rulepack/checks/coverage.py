@@ -25,10 +25,10 @@ def untested(survey: Survey) -> Iterator[Finding]:
     for test in pack.tests.values():
         of_test = _tenants(survey, test.value)
         tenants |= of_test
-        if waiting:
+        if waiting and of_test:
             numbers = {group_of[each] for each in of_test}
             held = frozenset(name for number in numbers for name in rules_of[number] & waiting)
-            applied = _applied(survey, test.value, next(iter(sorted(of_test)), None), held)
+            applied = _applied(survey, test.value, held)
             rules |= applied
             waiting -= applied
     if not pack.tests:
@@ -62,10 +62,9 @@ def _tenants(survey: Survey, test: PackTest) -> set[str]:
     )
 
 
-def _applied(survey: Survey, test: PackTest, tenant: str | None, held: frozenset[str]) -> set[str]:
+def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
     """Those of some rules that apply to a request of a test."""
-    if tenant is None:
-        return set()
+    tenant = next(iter(survey.pack.tenants))  # any of them: what a request says of itself doesn't depend on whose it is
     applied: set[str] = set()
     at = survey.now if test.at is None else read_moment(test.at)
     asked: list[object]

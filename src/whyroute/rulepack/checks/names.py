@@ -1,6 +1,5 @@
 """Names and globs that match nothing, or less than they seem to, and model names that approve more."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -194,10 +193,9 @@ def _unmatched(survey: Survey, use: _Use) -> Finding:
 
 def _glob(survey: Survey, use: _Use) -> Iterator[Finding]:
     written = use.written
-    pattern, values = written.value, survey.values(written.field)
-    loosely = _matching_in_any_case(pattern, values)
+    pattern = written.value
     matches = glob(pattern)
-    missed = [value for value in loosely if not matches(value)]
+    missed = [value for value in survey.matching_in_any_case(written.field, pattern) if not matches(value)]
     if use.negated:
         there = [value for value in missed if _let_in(survey, use, survey.having(written.field, value) & use.view)]
         if there:
@@ -220,20 +218,6 @@ def _let_in(survey: Survey, use: _Use, members: int) -> bool:
         if members & survey.admitted(entry, entry.condition):
             return True
     return False
-
-
-def _matching_in_any_case(pattern: str, values: tuple[str, ...]) -> list[str]:
-    """The values that match a glob when case doesn't count."""
-    if pattern.lower() == pattern.upper():
-        return []
-    # All values at once, by the regular expressions' own loop; a pattern of many stars could make that slow.
-    if pattern.count("*") <= 3 and not any("\n" in value for value in values):
-        parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
-        whole = re.compile(f"^{''.join(parts)}$", re.IGNORECASE | re.MULTILINE)
-        matched = set(whole.findall("\n".join(values)))
-        return [value for value in values if value in matched]
-    matches = glob(pattern.lower())
-    return [value for value in values if matches(value.lower())]
 
 
 def _group_members(survey: Survey) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from ..problems import Place
 from .findings import Finding, found
 from .survey import Group, Survey
 
-__all__ = ["idle_and_blanket_rules", "redundant_rules", "unknown_facts", "unused_rules"]
+__all__ = ["Verdict", "idle_and_blanket_rules", "redundant_rules", "unknown_facts", "unused_rules", "verdicts"]
 
 _NAMED_AT_MOST: Final = 3
 
@@ -35,7 +35,7 @@ def unused_rules(survey: Survey) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class Verdict:
     """Whom a rule rejects of the candidates that its tenants see, whatever the call costs.
 
     Attributes:
@@ -47,27 +47,31 @@ class _Verdict:
     always: bool
 
 
-def _verdicts(survey: Survey) -> dict[str, _Verdict]:
-    found_verdicts: dict[str, _Verdict] = {}
+def verdicts(survey: Survey) -> dict[str, Verdict]:
+    """Of every rule that requires or forbids and holds for a tenant who sees anything: whom it rejects."""
+    found_verdicts: dict[str, Verdict] = {}
     for name, entry, condition in survey.rejecting():
         views = [group.view for group in survey.groups_of_rule[name] if group.view]
         if views:
             admitted = [survey.admitted(entry, condition, call) for call in survey.calls_of(name, condition)]
-            found_verdicts[name] = _Verdict(
+            found_verdicts[name] = Verdict(
                 all(not view & ~each for each in admitted for view in views),
                 not any(view & each for each in admitted for view in views),
             )
     return found_verdicts
 
 
-def idle_and_blanket_rules(survey: Survey, explained: frozenset[str]) -> Iterator[Finding]:
+def idle_and_blanket_rules(
+    survey: Survey, judged: Mapping[str, Verdict], explained: frozenset[str]
+) -> Iterator[Finding]:
     """Rules that reject nobody, and rules that reject everybody.
 
     Args:
         survey: The pack.
+        judged: Whom the rules reject.
         explained: The rules that other findings say enough about.
     """
-    for name, verdict in _verdicts(survey).items():
+    for name, verdict in judged.items():
         if name in explained:
             continue
         rule = survey.pack.rules[name]
@@ -161,19 +165,18 @@ class _Counter:
         return found
 
 
-def redundant_rules(survey: Survey) -> Iterator[Finding]:
+def redundant_rules(survey: Survey, judged: Mapping[str, Verdict]) -> Iterator[Finding]:
     """Rules whose every rejection another rule makes as well, whenever they apply and for whomever they hold.
 
     Of rules that make each other redundant, the last ones are told. Rules that reject nobody or everybody are left
     out, on either side, and so are those that depend on what a call costs. Costs a few set operations per rule and
     group of tenants.
     """
-    verdicts = _verdicts(survey)
     rejected: dict[str, int] = {}
     surely: dict[str, int] = {}
     guards: dict[str, Guard] = {}
     for name, entry, condition in survey.rejecting():
-        verdict = verdicts.get(name)
+        verdict = judged.get(name)
         if verdict is None or verdict.never or verdict.always or "callUsd" in condition.fields:
             continue
         rejected[name] = survey.catalog.all() & ~survey.admitted(entry, condition)

@@ -1,5 +1,6 @@
 """What the checks look at: the pack on one index of all its candidates, and who sees and has what."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from ...conditionissues import LABEL_PREFIX
 from ...conditions import AllOf, AnyOf, Is, Node, Not
 from ...declarations import Capability, FeatureNeed
 from ...features import UNSPECIFIED_REGION
+from ...globs import glob
 from ...kleene import Call, Compiled, Known, Setting, compiled
 from ...moments import Moment, is_within, read_moment
 from ...policies import TenantPolicy
@@ -59,6 +61,7 @@ class Survey:
         self._settings: dict[Call | None, Setting] = {}
         self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
+        self._loosely: dict[tuple[str, str], tuple[str, ...]] = {}
         self._values: dict[str, tuple[str, ...]] = {}
         self._applies: dict[tuple[str, str], bool | None] = {}
 
@@ -77,7 +80,7 @@ class Survey:
 
     def clauses(self, tenant: str) -> TenantPolicy:
         """The clauses that hold for a tenant, combined."""
-        return self.pack.policy(tenant).clauses
+        return self.pack.clauses(tenant)
 
     def seen_by(self, tenants: Iterable[str]) -> int:
         """The candidates that any of the tenants sees."""
@@ -194,6 +197,14 @@ class Survey:
         if found is None:
             groups = self.pack.regions if field == "region" else ()
             found = self._names[field] = Names([*self.values(field), *groups])
+        return found
+
+    def matching_in_any_case(self, field: str, pattern: str) -> tuple[str, ...]:
+        """The names in a field that match a glob when case doesn't count; none where the glob has no case."""
+        key = (field, pattern)
+        found = self._loosely.get(key)
+        if found is None:
+            found = self._loosely[key] = tuple(_matching_in_any_case(pattern, self.values(field)))
         return found
 
     def place_of(self, number: int) -> Place:
@@ -339,3 +350,17 @@ def _named_in(node: Node) -> Iterator[str]:
 
 def _moment(text: str | None) -> Moment | None:
     return None if text is None else read_moment(text)
+
+
+def _matching_in_any_case(pattern: str, values: tuple[str, ...]) -> list[str]:
+    """The values that match a glob when case doesn't count."""
+    if pattern.lower() == pattern.upper():
+        return []
+    # All values at once, by the regular expressions' own loop; a pattern of many stars could make that slow.
+    if pattern.count("*") <= 3 and not any("\n" in value for value in values):
+        parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
+        whole = re.compile(f"^{''.join(parts)}$", re.IGNORECASE | re.MULTILINE)
+        matched = set(whole.findall("\n".join(values)))
+        return [value for value in values if value in matched]
+    matches = glob(pattern.lower())
+    return [value for value in values if matches(value.lower())]
