@@ -178,17 +178,21 @@ def _unmatched(survey: Survey, use: _Use) -> Finding:
     noun = _NOUNS.get(written.field, f"`{written.field}`")
     elsewhere = survey.having(written.field, name)
     also: list[Place] = []
+    hint = ""
     if written.field == "region" and name in survey.pack.regions:
         also.append(survey.pack.regions[name].place())
         what = f"no provider is in a region of group {shown(name)}"
     elif elsewhere:
-        what = f"nothing that these tenants see has {noun} {shown(name)}; it is kept for others (`onlyTenants`)"
+        what = f"nothing that its tenants see has {noun} {shown(name)}"
+        hint = "; only what is kept for others (`onlyTenants`) has it"
         also += [survey.pack.providers[meta.id].place("onlyTenants") for _, meta, _ in survey.candidates(elsewhere, 1)]
     else:
-        what = f"nothing has {noun} {shown(name)}{survey.names(written.field).near(name)}"
-    if not use.negated:
-        return found("unmatched-name", written.place, what, also, use.rules)
-    return found("unmatched-negative", written.place, f"{what}: whatever it is to keep out gets in", also, use.rules)
+        what = f"nothing has {noun} {shown(name)}"
+        hint = survey.names(written.field).near(name)
+    if use.negated:
+        what += ", so that this keeps nobody out"
+    kind = "unmatched-negative" if use.negated else "unmatched-name"
+    return found(kind, written.place, what + hint, also, use.rules)
 
 
 def _glob(survey: Survey, use: _Use) -> Iterator[Finding]:
@@ -271,6 +275,9 @@ def _bare_models(survey: Survey, root: _Root) -> Iterator[tuple[Place, str, int]
         if around:
             named_beside |= {id(part) for key in ("any", "all") for part in _parts(mapping, key)}
             continue
+        beside = _parts(mapping, "all")
+        if any("provider" in part.value for part in beside):
+            named_beside |= {id(part) for part in beside}
         if negated or "model" not in mapping.node.value:
             continue
         known = survey.known(survey.compiled(tree(mapping.node))).yes & root.view
@@ -279,8 +286,9 @@ def _bare_models(survey: Survey, root: _Root) -> Iterator[tuple[Place, str, int]
                 yield written.place, written.value, survey.having("model", written.value) & known
 
 
-def _parts(mapping: Piece, key: str) -> list[object]:
-    return mapping.node.value[key].value if key in mapping.node.value else []
+def _parts(mapping: Piece, key: str) -> list[Node]:
+    found_parts: list[Node] = mapping.node.value[key].value if key in mapping.node.value else []
+    return found_parts
 
 
 def _only(mapping: Piece, key: str) -> Node:

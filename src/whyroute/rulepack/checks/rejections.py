@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...issues import quoted, shown
-from ...kleene import Compiled, Setting
+from ...kleene import Compiled, observed_value
 from ...rulebook import Entry
 from ..problems import Place
 from .findings import Finding, found
@@ -14,6 +14,7 @@ from .survey import Group, Survey
 __all__ = ["Verdict", "idle_and_blanket_rules", "redundant_rules", "unknown_facts", "unused_rules", "verdicts"]
 
 _NAMED_AT_MOST: Final = 3
+_LOOKED_AT: Final = 32
 
 Guard = tuple[object, ...]
 """When a rule applies; rules of the same guard apply to the same requests."""
@@ -119,19 +120,14 @@ def _lifted(survey: Survey, entry: Entry) -> int:
 
 
 def _lacking(survey: Survey, condition: Compiled, undecided: int) -> list[str]:
-    """The fields that are unknown of some of the candidates."""
-    lacking = []
-    for name in condition.fields:
-        known = _known(survey.setting(), survey, name)
-        if undecided & ~known:
-            lacking.append(name)
-    return lacking
-
-
-def _known(setting: Setting, survey: Survey, name: str) -> int:
-    from ...conditions import Leaf  # noqa: PLC0415
-
-    return setting.known(survey.compiled(Leaf(name, "exists", True)), survey.catalog).yes
+    """The fields that are unknown, and decide, of the first of some candidates."""
+    lacking: dict[str, None] = {}
+    for _, meta, model in survey.candidates(undecided, _LOOKED_AT):
+        observed = {name: observed_value(name, meta, model, None) for name in condition.fields}
+        for each in condition.deciding(observed, survey.regions):
+            if observed[each.leaf.field] is None:
+                lacking[each.leaf.field] = None
+    return list(lacking)
 
 
 @dataclass(slots=True)
@@ -182,28 +178,25 @@ def redundant_rules(survey: Survey, judged: Mapping[str, Verdict]) -> Iterator[F
         rejected[name] = survey.catalog.all() & ~survey.admitted(entry, condition)
         surely[name] = rejected[name] & ~_lifted(survey, entry)
         guards[name] = (entry.when and entry.when.node, entry.since, entry.until)
-    counters: list[tuple[Group, dict[Guard, _Counter]]] = []
-    place_of: dict[tuple[tuple[str, ...], int], dict[Guard, _Counter]] = {}
+    counters: dict[tuple[tuple[str, ...], int], dict[Guard, _Counter]] = {}
     for group in survey.groups:
         of_group: dict[Guard, _Counter] = {}
         for name in group.rules:
             if name in surely and not survey.entries[name].rule.shadow:
                 of_group.setdefault(guards[name], _Counter()).add(surely[name])
-        counters.append((group, of_group))
-        place_of[group.rules, group.view] = of_group
-    told: list[tuple[str, Finding]] = []
+        counters[group.rules, group.view] = of_group
     dropped: set[str] = set()
     for name in reversed(list(rejected)):
         groups = survey.groups_of_rule[name]
-        mine = [(group, place_of[group.rules, group.view]) for group in groups]
+        mine = [(group, counters[group.rules, group.view]) for group in groups]
         _take(mine, name, guards, surely, survey, back=False)
         if all(_covers(each, guards[name], rejected[name] & group.view) for group, each in mine):
             dropped.add(name)
-            told.append((name, _redundant(survey, name, rejected, surely, guards, dropped)))
         else:
             _take(mine, name, guards, surely, survey, back=True)
-    for _, finding in reversed(told):
-        yield finding
+    for name in rejected:
+        if name in dropped:
+            yield _redundant(survey, name, rejected, surely, guards, dropped)
 
 
 def _take(
