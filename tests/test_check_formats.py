@@ -62,7 +62,7 @@ def test_json(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     status, out, _ = run(capsys, pack, "--at", NOW, "--format", "json")
     document = json.loads(out)
     assert status == 1
-    assert (document["errors"], document["warnings"], document["silenced"]) == (2, 3, 1)
+    assert (document["errors"], document["warnings"], document["silenced"]) == (2, 4, 1)
     assert document["findings"] == [finding.to_dict() for finding in check_pack(pack, now=NOW)]
 
 
@@ -89,8 +89,12 @@ def test_sarif(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
         region = physical["region"]
         assert (region["startLine"], region["startColumn"]) == (finding.place.line, finding.place.column)
         assert ("suppressions" in result) is finding.silenced
-    assert [result["suppressions"][0]["justification"] for result in only["results"] if "suppressions" in result] == ["a guard"]
-    assert [len(result.get("relatedLocations", ())) for result in only["results"]] == [len(each.also) for each in findings]
+    assert [result["suppressions"][0]["justification"] for result in only["results"] if "suppressions" in result] == [
+        "a guard"
+    ]
+    assert [len(result.get("relatedLocations", ())) for result in only["results"]] == [
+        len(each.also) for each in findings
+    ]
 
 
 def test_sarif_of_a_pack_elsewhere_or_broken_or_in_order(
@@ -138,7 +142,7 @@ def test_github(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     status, out, _ = run(capsys, pack, "--at", NOW, "--format", "github")
     assert status == 1
     lines = out.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert lines[0] == (
         "::error file=my rules/house%2C100%25.yaml,line=5,col=24,title=WR102 unmatched-negative::"
         "nothing has provider `AZURE-EU`, so that this keeps nobody out; `azure-eu` differs only in case"
@@ -186,7 +190,11 @@ def test_a_pack_that_can_not_be_loaded(capsys: pytest.CaptureFixture[str], tmp_p
     ],
 )
 def test_wrong_usage(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...], message: str
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     status, out, err = run(capsys, *arguments)

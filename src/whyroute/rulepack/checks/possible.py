@@ -59,7 +59,10 @@ def can_hold(node: Node, named: Mapping[str, Node], regions: Regions) -> bool:
                 ways.append((((named[name], wanted), *rest), literals))
             case AllOf(parts) | AnyOf(parts):
                 if isinstance(first, AllOf) is wanted:
-                    ways.append(((*((part, wanted) for part in parts), *rest), literals))
+                    # What leaves no choice comes first: it may show at once that no choice helps.
+                    certain = [(part, wanted) for part in parts if not isinstance(part, AnyOf | Is)]
+                    choices = [(part, wanted) for part in parts if isinstance(part, AnyOf | Is)]
+                    ways.append(((*certain, *rest, *choices), literals))
                 else:
                     ways += [(((part, wanted), *rest), literals) for part in reversed(parts)]
     return False
