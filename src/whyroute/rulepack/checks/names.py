@@ -76,7 +76,7 @@ def _roots(survey: Survey) -> Iterator[_Root]:
             yield _Root(piece, rule.effect == "forbid", view, name, rule.effect == "require")
     for waiver in survey.pack.waivers.values():
         piece = Piece.of(waiver.piece.source, waiver.piece.inner("admits").node)
-        yield _Root(piece, False, survey.views[waiver.value.tenant], None, True)
+        yield _Root(piece, False, survey.view_of_tenant(waiver.value.tenant), None, True)
 
 
 def _condition_roots(survey: Survey) -> Iterator[_Root]:
@@ -160,7 +160,12 @@ def _uses(survey: Survey) -> list[_Use]:
 
 
 def unmatched_names(survey: Survey) -> Iterator[Finding]:
-    """Names that nothing has, and globs that would match more if case didn't count."""
+    """Names that nothing has, and globs that would match more if case didn't count.
+
+    A pack without providers says nothing of what those have that are registered while the service runs.
+    """
+    if not survey.pack.providers:
+        return
     for use in _uses(survey):
         written = use.written
         if written.field in _SKIPPED or (written.field == "region" and written.value == UNSPECIFIED_REGION):
@@ -206,7 +211,8 @@ def _glob(survey: Survey, use: _Use) -> Iterator[Finding]:
             message = f"{shown(pattern)} does not match {quoted(there, limit=_NAMED_AT_MOST)}, where only case differs"
             yield found("case-missed-glob", written.place, message, rules=use.rules)
     elif not survey.catalog.matching(written.field, pattern) & use.view:
-        near = f"; {quoted(missed, limit=_NAMED_AT_MOST)} differs only in case" if missed else ""
+        differs = "differs" if len(missed) == 1 else "differ"
+        near = f"; {quoted(missed, limit=_NAMED_AT_MOST)} {differs} only in case" if missed else ""
         noun = _NOUNS.get(written.field, f"`{written.field}`")
         yield found("unmatched-name", written.place, f"no {noun} matches {shown(pattern)}{near}", rules=use.rules)
 

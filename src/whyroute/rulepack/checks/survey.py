@@ -138,7 +138,11 @@ class Survey:
         """Likewise, of a policy or a tenant."""
         if part.name in self.pack.policies and self.pack.policies[part.name] is part:
             return self._or_all([self.seen_by(self.tenants_of_policy[part.name])])
-        return self.views[part.name]
+        return self.view_of_tenant(part.name)
+
+    def view_of_tenant(self, name: str) -> int:
+        """The candidates that a tenant sees; all of them where it sees none."""
+        return self._or_all([self.views[name]])
 
     def view_of_all(self) -> int:
         """The candidates that any tenant sees; all of them where there is no tenant."""

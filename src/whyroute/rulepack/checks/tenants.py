@@ -14,8 +14,11 @@ __all__ = ["unroutable_tenants"]
 
 
 def unroutable_tenants(survey: Survey) -> Iterator[Finding]:
-    """Tenants for whom no candidate is left, whichever capability of the pack is asked for and whatever its labels."""
-    if not survey.pack.capabilities:
+    """Tenants for whom no candidate is left, whichever capability of the pack is asked for and whatever its labels.
+
+    None is told where the pack has no providers: they are registered while the service runs.
+    """
+    if not survey.pack.capabilities or not survey.pack.providers:
         return
     asked = {name: _admitted(survey, each.value, None) for name, each in survey.pack.capabilities.items()}
     waived = {waiver.value.tenant for waiver in survey.pack.waivers.values()}
