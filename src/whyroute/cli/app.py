@@ -416,6 +416,50 @@ def pack_tests(
     raise typer.Exit(run_pack_tests(run))
 
 
+class CheckFormat(StrEnum):
+    """How findings are printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+class FailOn(StrEnum):
+    """Which findings make a check fail."""
+
+    error = "error"
+    warning = "warning"
+
+
+@app.command()
+def check(
+    pack: PackArgument = None,
+    format: Annotated[
+        CheckFormat,
+        typer.Option("--format", "-f", help="How findings are printed; github annotates the lines of a change."),
+    ] = CheckFormat.text,
+    fail_on: Annotated[
+        FailOn, typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too.")
+    ] = FailOn.error,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time that waivers are held against; default: now."),
+    ] = None,
+    list_kinds: Annotated[bool, typer.Option("--list", help="Print what there is to find, and exit.")] = False,
+    output: OutputOption = None,
+) -> None:
+    """Look for what is wrong in a rule pack, or likely is: names that nothing has, rules that change nothing.
+
+    A comment on the line, or on a line of its own above, silences a finding:
+    `# check: ignore NAME: reason`. Exit status 0 when nothing is found at the level, 1 when something is, a pack that
+    can't be loaded included, 2 when it isn't there.
+    """
+    from .check import run_check  # noqa: PLC0415
+
+    run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
+
+
 @app.command()
 def batch(
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="Requests, one JSON object per line.")] = "-",

@@ -9,7 +9,7 @@ from ..numbers import ecmascript
 from ..rulepack import PackError, Place, PolicyInForce, Problem
 from .lines import Line, printable
 
-__all__ = ["pack_error_lines", "policy_document", "policy_lines"]
+__all__ = ["pack_error_lines", "policy_document", "policy_lines", "source_lines"]
 
 _WIDTH = 100  # of a source line that is shown
 
@@ -24,13 +24,14 @@ def pack_error_lines(error: PackError) -> Iterator[Line]:
 
 def _problem_lines(problem: Problem) -> Iterator[Line]:
     yield ((printable(str(problem.place)), "cyan"), (f": {printable(problem.message)}", ""))
-    yield from _source_lines(problem.place)
+    yield from source_lines(problem.place)
     for place in problem.also:
         yield ((f"  {printable(str(place))}", "cyan"), (": here", "dim"))
-        yield from _source_lines(place)
+        yield from source_lines(place)
 
 
-def _source_lines(place: Place) -> Iterator[Line]:
+def source_lines(place: Place, indent: str = "  ") -> Iterator[Line]:
+    """The line of a place, with a caret under it; nothing where there is no line, or an empty one."""
     if place.line is None or place.column is None or not place.source.strip():
         return
     source = place.source.replace("\t", " ")
@@ -39,7 +40,7 @@ def _source_lines(place: Place) -> Iterator[Line]:
     before = printable(shown[: place.column - 1 - start])
     dots = "..." if start else ""
     end = "..." if start + _WIDTH < len(source) else ""
-    gutter = f"  {place.line} | "
+    gutter = f"{indent}{place.line} | "
     yield ((gutter, "dim"), (dots + printable(shown) + end, ""))
     yield ((" " * (len(gutter) - 2) + "| ", "dim"), (" " * (len(dots) + _cells(before)) + "^", "bold red"))
 

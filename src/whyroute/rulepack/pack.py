@@ -189,12 +189,10 @@ class Pack:
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
-        clauses = combine(
-            *(as_policy(part, tenant.name) for part in parts), regions=self.groups if self.regions else None
-        )
+        clauses = self._clauses(tenant.name, parts)
         origins: dict[str, tuple[Origin, ...]] = {}
         contacts: dict[str, str] = {}
-        for constraint in _CLAUSES:
+        for constraint in CLAUSES:
             given = [part for part in parts if sets_clause(part, constraint)]
             if given:
                 origins[constraint] = tuple(clause_origin(part, constraint) for part in given)
@@ -210,6 +208,27 @@ class Pack:
             origins[f"rules/{each.rule.name}"] = (each.rule.origin,)
         waivers = tuple(each for each in self._waivers_of.get(tenant.name, ()) if each.value.rule in attached)
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
+
+    def clauses(self, tenant: str) -> TenantPolicy:
+        """The clauses that hold for a tenant, combined; `policy` without the places and the rules.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        return self._clauses(tenant, self.parts(tenant))
+
+    def _clauses(self, tenant: str, parts: Iterable[Part]) -> TenantPolicy:
+        return combine(*(as_policy(part, tenant) for part in parts), regions=self.groups if self.regions else None)
+
+    def parts(self, tenant: str) -> tuple[Part, ...]:
+        """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        if tenant not in self.tenants:
+            raise UnknownTenantError(tenant, self.tenants)
+        return tuple(self._parts(self.tenants[tenant]))
 
     def _parts(self, tenant: Definition[Tenant]) -> Iterator[Part]:
         """The parts of a tenant's policy, each once: of `everyTenant`, then of `extends`, depth first; its own last."""
