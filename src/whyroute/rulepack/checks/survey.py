@@ -61,6 +61,7 @@ class Survey:
         self._settings: dict[Call | None, Setting] = {}
         self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
+        self._lines: dict[str, str | None] = {}
         self._loosely: dict[tuple[str, str], tuple[str, ...]] = {}
         self._values: dict[str, tuple[str, ...]] = {}
         self._applies: dict[tuple[str, str], bool | None] = {}
@@ -208,7 +209,10 @@ class Survey:
         key = (field, pattern)
         found = self._loosely.get(key)
         if found is None:
-            found = self._loosely[key] = tuple(_matching_in_any_case(pattern, self.values(field)))
+            values = self.values(field)
+            if field not in self._lines:
+                self._lines[field] = None if any("\n" in value for value in values) else "\n".join(values)
+            found = self._loosely[key] = tuple(_matching_in_any_case(pattern, values, self._lines[field]))
         return found
 
     def place_of(self, number: int) -> Place:
@@ -356,15 +360,21 @@ def _moment(text: str | None) -> Moment | None:
     return None if text is None else read_moment(text)
 
 
-def _matching_in_any_case(pattern: str, values: tuple[str, ...]) -> list[str]:
-    """The values that match a glob when case doesn't count."""
+def _matching_in_any_case(pattern: str, values: tuple[str, ...], lines: str | None) -> list[str]:
+    """The values that match a glob when case doesn't count.
+
+    Args:
+        pattern: The glob.
+        values: The values.
+        lines: All of them, one a line; None where one of them has several.
+    """
     if pattern.lower() == pattern.upper():
         return []
     # All values at once, by the regular expressions' own loop; a pattern of many stars could make that slow.
-    if pattern.count("*") <= 3 and not any("\n" in value for value in values):
+    if pattern.count("*") <= 3 and lines is not None:
         parts = (".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
         whole = re.compile(f"^{''.join(parts)}$", re.IGNORECASE | re.MULTILINE)
-        matched = set(whole.findall("\n".join(values)))
-        return [value for value in values if value in matched]
+        matched = set(whole.findall(lines))
+        return [value for value in values if value in matched] if matched else []
     matches = glob(pattern.lower())
     return [value for value in values if matches(value.lower())]
