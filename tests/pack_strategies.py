@@ -28,7 +28,20 @@ AT = "2026-12-24"
 
 def loaded(document: Json, name: str = "pack.yaml") -> Pack:
     """The pack of a document, without a file."""
-    return pack_of(name, [Source(name, json.dumps({"whyroute": 1, **document}))])
+    return pack_of(name, [Source(name, text(document))])
+
+
+def text(document: Json) -> str:
+    """The file of a pack, an entry a line."""
+    lines = ["whyroute: 1"]
+    for key, value in document.items():
+        if isinstance(value, list) and value:
+            lines += [f"{key}:", *(f"  - {json.dumps(each)}" for each in value)]
+        elif isinstance(value, dict) and value:
+            lines += [f"{key}:", *(f"  {name}: {json.dumps(each)}" for name, each in value.items())]
+        else:
+            lines.append(f"{key}: {json.dumps(value)}")
+    return "\n".join(lines) + "\n"
 
 
 _prices = st.sampled_from(PRICES)
@@ -81,6 +94,11 @@ whens = st.one_of(
 )
 
 
+_dates = st.sampled_from(
+    [{}, {}, {}, {}, {"from": TIMES[2]}, {"until": TIMES[1]}, {"until": TIMES[0]}, {"from": TIMES[0], "until": TIMES[2]}]
+)
+
+
 @st.composite
 def rules(draw: st.DrawFn, name: str) -> Json:
     """A rule of that name."""
@@ -100,10 +118,7 @@ def rules(draw: st.DrawFn, name: str) -> Json:
         "owner": st.just("them@example.com"),
     }
     rule |= draw(st.fixed_dictionaries({}, optional=optional))
-    dates: dict[str, st.SearchStrategy[Any]] = {"from": st.sampled_from(TIMES), "until": st.sampled_from(TIMES)}
-    if draw(st.integers(0, 3)) == 0:
-        rule |= draw(st.fixed_dictionaries({}, optional=dates))
-    return rule
+    return rule | draw(_dates)
 
 
 clauses: dict[str, st.SearchStrategy[Any]] = {
