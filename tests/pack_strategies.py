@@ -95,7 +95,16 @@ whens = st.one_of(
 
 
 _dates = st.sampled_from(
-    [{}, {}, {}, {}, {"from": TIMES[2]}, {"until": TIMES[1]}, {"until": TIMES[0]}, {"from": TIMES[0], "until": TIMES[2]}]
+    [
+        {},
+        {},
+        {},
+        {},
+        {"from": TIMES[2]},
+        {"until": TIMES[1]},
+        {"until": TIMES[0]},
+        {"from": TIMES[0], "until": TIMES[2]},
+    ]
 )
 
 

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 LABELS = [
     {key: value for key, value in (("data", data), ("env", env)) if value is not None}
     for data in (None, *packs.DATA, "elsewhere")
-    for env in (None, "dev", "prod", "pro", "x")
+    for env in (None, "dev", "prod", "p", "x")
 ]
 
 
@@ -61,28 +61,19 @@ def candidates(pack: Pack) -> set[Key]:
     return {(each.name, model.name) for each in pack.providers.values() for model in each.value.metadata.models}
 
 
-MENTIONED = {"data": packs.DATA, "env": ["prod", "p", "px"]}
-"""What rules mention, or stands for what their globs match."""
-
-
 def covers(scope: Scope, tenant: str, capability: str, labels: dict[str, str]) -> bool:
     if tenant not in scope.tenants or capability not in scope.capabilities:
         return False
-    said = {**labels, **({"env": "p"} if labels.get("env") == "pro" else {})}
-    return any(
-        all(any(fits(value, key, said) for value in values) for key, values in case) for case in scope.labels
-    )
+    return any(all(any(fits(value, key, labels) for value in values) for key, values in case) for case in scope.labels)
 
 
 def fits(value: LabelValue, key: str, labels: dict[str, str]) -> bool:
-    if value.other:
-        return key in labels and labels[key] not in MENTIONED[key]
+    if value.other_than is not None:
+        return key in labels and labels[key] not in value.other_than
     return labels.get(key) == value.text
 
 
-def effect_on(
-    changes: tuple[Change, ...], tenant: str, capability: str, labels: dict[str, str]
-) -> list[Change]:
+def effect_on(changes: tuple[Change, ...], tenant: str, capability: str, labels: dict[str, str]) -> list[Change]:
     return [each for each in changes if any(covers(scope, tenant, capability, labels) for scope in each.scopes)]
 
 

@@ -381,7 +381,9 @@ def diff(
     ] = None,
     fail_on: Annotated[
         Optional[FailOn],  # noqa: UP045
-        typer.Option("--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."),
+        typer.Option(
+            "--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."
+        ),
     ] = None,
     format: Annotated[
         DiffFormat, typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment.")

@@ -119,5 +119,3 @@ def _progress(*, wanted: bool | None) -> Iterator[Callable[[int, int], None] | N
     with Progress(*columns, console=Console(stderr=True, force_terminal=wanted), transient=True) as bar:
         task = bar.add_task("diff", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-

@@ -68,7 +68,9 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
         raise _GitError(f"{shown(revision)} is no revision")
     inside = _git("rev-parse", "--show-prefix")
     if inside is None:
-        raise _GitError(f"there is no file {shown(spec)}, and no git repository here to have the revision {shown(revision)}")
+        raise _GitError(
+            f"there is no file {shown(spec)}, and no git repository here to have the revision {shown(revision)}"
+        )
     prefix = os.fsdecode(inside).removesuffix("\n")
     tree = _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if tree is None or not re.fullmatch(rb"[0-9a-f]+\n", tree):
@@ -80,7 +82,9 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if entry is None:
         inner = posixpath.join(prefix, wanted) if prefix else ""
         hint = f"; did you mean {shown(f'{revision}:./{path}')}?" if inner and _entry(root, inner) else ""
-        raise _GitError(f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}")
+        raise _GitError(
+            f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}"
+        )
     if entry.mode == _LINK:
         entry = _target(root, wanted, entry)
         if entry is None:
@@ -94,7 +98,9 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
 def _from_root(path: str, prefix: str) -> str:
     """A path from the root of the repository, without a slash at its ends; empty for the root itself."""
     if path.startswith("/"):
-        raise _GitError(f"{shown(path)} is absolute; write the path from the root of the repository, or `./` and the rest")
+        raise _GitError(
+            f"{shown(path)} is absolute; write the path from the root of the repository, or `./` and the rest"
+        )
     relative = path in (".", "..") or path.startswith(("./", "../"))
     found = posixpath.normpath(posixpath.join(prefix, path) if relative else path)
     if found == ".." or found.startswith("../"):
@@ -215,7 +221,7 @@ def _git(*arguments: str, given: bytes = b"") -> bytes | None:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").strip()
     if "dubious ownership" in said or "safe.directory" in said:
-        raise _GitError("git does not trust this repository, which belongs to another user; see `safe.directory` of git")
+        raise _GitError(
+            "git does not trust this repository, which belongs to another user; see `safe.directory` of git"
+        )
     return None
-
-

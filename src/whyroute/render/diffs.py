@@ -297,10 +297,16 @@ def _cause(cause: Cause, word: str) -> Iterator[tuple[str, Line]]:
     else:
         said = "" if cause.owner == "rule" or cause.label == cause.constraint else f" {printable(cause.label)}"
     because = f": {printable(cause.because.strip())}" if cause.because else ""
-    yield ("  not by" if word == "gained" else "  by"), ((name, NAME), (f"{said} ({_CHANGES[word, cause.change]}){because}", ""))
+    yield (
+        ("  not by" if word == "gained" else "  by"),
+        ((name, NAME), (f"{said} ({_CHANGES[word, cause.change]}){because}", "")),
+    )
     if cause.waivers:
         names = ", ".join(printable(each) for each in cause.waivers)
-        yield "", ((f"{'waiver' if len(cause.waivers) == 1 else 'waivers'} ", ""), (names, NAME), (" in one pack alone", ""))
+        yield (
+            "",
+            ((f"{'waiver' if len(cause.waivers) == 1 else 'waivers'} ", ""), (names, NAME), (" in one pack alone", "")),
+        )
     ask = f"; ask {printable(cause.contact)}" if cause.contact else ""
     if cause.origins or ask:
         yield "", (*_places(cause.origins), (ask if cause.origins else ask[2:], "dim"))

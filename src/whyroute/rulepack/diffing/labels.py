@@ -23,15 +23,22 @@ class LabelValue:
 
     Attributes:
         text: The value; None when it says nothing.
-        other: Whether it stands for every value that no rule mentions.
+        other_than: When it stands for every value that no rule mentions: those that rules do.
     """
 
     text: str | None
-    other: bool = False
+    other_than: tuple[str, ...] | None = None
+
+    @property
+    def other(self) -> bool:
+        """Whether it stands for every value that no rule mentions."""
+        return self.other_than is not None
 
     def to_dict(self) -> dict[str, Any]:
         """The value as JSON."""
-        return {"other": True} if self.other else {"absent": True} if self.text is None else {"value": self.text}
+        if self.other_than is not None:
+            return {"otherThan": list(self.other_than)}
+        return {"absent": True} if self.text is None else {"value": self.text}
 
 
 LabelValues = tuple[LabelValue, ...]
@@ -96,11 +103,11 @@ def _classes(
     found: dict[tuple[Any, ...], list[LabelValue]] = {}
     bare = tried({})
     declared = [] if bare is None else [each for pack in bare for each in _declared(pack.pack, key)]
-    mentioned = [*dict.fromkeys(declared), *(text for leaf in leaves for text in _samples(leaf))]
+    mentioned = tuple(dict.fromkeys((*declared, *(text for leaf in leaves for text in _samples(leaf)))))
     other = "another value"
     while other in mentioned:
         other += "."
-    values = [_ABSENT, *(LabelValue(text) for text in dict.fromkeys(mentioned)), LabelValue(other, other=True)]
+    values = [_ABSENT, *map(LabelValue, mentioned), LabelValue(other, mentioned)]
     for value in values:
         resolved = tried({} if value.text is None else {key: value.text})
         if resolved is None:
