@@ -77,12 +77,11 @@ def _packs(old: str, new: str) -> tuple[Pack, Pack]:
         except CommandError as failure:
             failures.append((f"{role}, `{printable(spec)}`, can't be compared", failure))
     if failures:
-        for sentence, failure in failures[:-1]:
+        for sentence, each in failures[:-1]:
             complain(sentence)
-            complain_about(failure)
-        sentence, failure = failures[-1]
-        complain(sentence)
-        raise failure
+            complain_about(each)
+        complain(failures[-1][0])
+        raise failures[-1][1]
     return packs[0], packs[1]
 
 

@@ -150,30 +150,7 @@ _MOST_LINKS = 40
 
 def _sources(root: str, name: str, path: str, entry: _Entry) -> tuple[list[Source], list[Problem]]:
     """The files of a pack in a tree, and what keeps some of them from being read: as for a directory."""
-    problems: list[Problem] = []
-    files: list[tuple[str, str]] = []
-    if entry.kind == "blob":
-        files.append((name, entry.object))
-    else:
-        for each in _listed(entry.object, recursive=True):
-            parts = each.path.split("/")
-            if any(part.startswith(".") for part in parts):
-                continue
-            place = Place(f"{name.removesuffix('/')}{'' if name.endswith(':') else '/'}{each.path}")
-            found: _Entry | None = each
-            if each.mode == _LINK:
-                found = _target(root, posixpath.join(path, each.path), each)
-            if found is None:
-                if each.path.lower().endswith(SUFFIXES):
-                    problems.append(Problem(place, "can't be read: a link that leads to nothing in this revision"))
-            elif found.kind == "commit":
-                problems.append(Problem(place, "a submodule; its files are not in this revision"))
-            elif found.kind == "tree":
-                problems.append(Problem(place, "a link to a directory; links are not followed in a revision"))
-            elif each.path.lower().endswith(SUFFIXES):
-                files.append((str(place), found.object))
-        if not files and not problems:
-            problems.append(Problem(Place(name), "no `*.yaml` or `*.yml` in this directory; a pack has at least one"))
+    files, problems = ([(name, entry.object)], []) if entry.kind == "blob" else _files(root, name, path, entry.object)
     files.sort()
     sources: list[Source] = []
     for (file, _), data in zip(files, _contents([each for _, each in files]), strict=True):
@@ -183,6 +160,30 @@ def _sources(root: str, name: str, path: str, entry: _Entry) -> tuple[list[Sourc
         if problem is not None:
             problems.append(problem)
     return sources, problems
+
+
+def _files(root: str, name: str, path: str, tree: str) -> tuple[list[tuple[str, str]], list[Problem]]:
+    """The files of a directory that belong to a pack, each with its object; names that start with a dot are not."""
+    files: list[tuple[str, str]] = []
+    problems: list[Problem] = []
+    above = name if name.endswith(":") else f"{name}/"
+    for each in _listed(tree, recursive=True):
+        if any(part.startswith(".") for part in each.path.split("/")):
+            continue
+        place = Place(f"{above}{each.path}")
+        found = _target(root, posixpath.join(path, each.path), each) if each.mode == _LINK else each
+        is_yaml = each.path.lower().endswith(SUFFIXES)
+        if found is not None and found.kind == "commit":
+            problems.append(Problem(place, "a submodule; its files are not in this revision"))
+        elif found is not None and found.kind == "tree":
+            problems.append(Problem(place, "a link to a directory; these are not followed in a revision"))
+        elif is_yaml and found is None:
+            problems.append(Problem(place, "can't be read: a link that leads to nothing in this revision"))
+        elif is_yaml and found is not None:
+            files.append((str(place), found.object))
+    if not files and not problems:
+        problems.append(Problem(Place(name), "no `*.yaml` or `*.yml` in this directory; a pack has at least one"))
+    return files, problems
 
 
 def _contents(objects: Sequence[str]) -> list[bytes]:
