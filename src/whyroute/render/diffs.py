@@ -88,7 +88,7 @@ def tenant_rows(comparison: Comparison, limit: int | None = None) -> tuple[list[
 def _counts(tenant: TenantVerdict) -> str:
     parts = [
         counted(tenant.broke, "route breaks", "routes break") if tenant.broke else "",
-        counted(tenant.appeared, "appears", "appear") if tenant.appeared else "",
+        counted(tenant.appeared, "route appears", "routes appear") if tenant.appeared else "",
         counted(tenant.picks, "other pick") if tenant.picks else "",
         f"{tenant.candidates} with other candidates" if tenant.candidates else "",
     ]
@@ -320,7 +320,7 @@ def _places(origins: Sequence[Origin]) -> Line:
 
 def _named(named: Named) -> Entry:
     what = {"value": "label value"}.get(named.what, named.what)
-    line: Line = ((f"{what:<10}  ", ""), (printable(named.name), NAME))
+    line: Line = ((f"{what:<11}  ", ""), (printable(named.name), NAME))
     if named.origin is not None:
         line = (*line, ("  ", ""), *_places([named.origin]))
     return Entry([line])

@@ -16,7 +16,7 @@ __all__ = ["InvalidRequestsError", "PackRequest", "read_requests"]
 
 
 class InvalidRequestsError(InvalidInputError):
-    """Lines of a file of requests are broken: each issue starts with the number of its line."""
+    """Lines of a file of requests are broken: the path of an issue is its line, then a JSON pointer into that."""
 
     code: ClassVar[str] = "invalid-requests"
     subject: ClassVar[str] = "the file of requests"
@@ -69,7 +69,7 @@ def read_requests(lines: Iterable[bytes], old: Pack, new: Pack) -> list[PackRequ
         if isinstance(read, PackRequest):
             found.append(read)
         else:
-            issues += (Issue("", f"line {number}: {issue}") for issue in read)
+            issues += (Issue(f"line {number} {each.path}".rstrip(), each.message) for each in read)
     if not issues and not found:
         issues.append(Issue("", "it is empty; one request per line is expected"))
     if issues:
@@ -81,7 +81,7 @@ def _read(line: bytes, number: int, old: Pack, new: Pack) -> PackRequest | list[
     try:
         document = read_json(line)
     except JsonTextError as error:
-        return [Issue("", error.message)]
+        return [Issue("", error.message.removeprefix("line 1, "))]
     if not isinstance(document, dict):
         return [Issue("", f"{kind_of(document)}; a request is an object with `tenant` and `capability`")]
     issues = list(_issues(document))

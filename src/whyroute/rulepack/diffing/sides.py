@@ -250,12 +250,14 @@ class _Plan:
 
     Attributes:
         within: The candidates that clauses and the rules for every request admit.
-        conditional: The other rules that reject: their numbers, each with whom it admits.
+        enforced: The rules that reject, in order: their numbers, each with whom it admits.
+        conditional: Those of them that are not for every request.
         shadows: Likewise, those that are only tried out, whether for every request or not.
         preferring: The rules that prefer.
     """
 
     within: int
+    enforced: tuple[tuple[int, int], ...]
     conditional: tuple[tuple[int, int], ...]
     shadows: tuple[tuple[int, int], ...]
     preferring: tuple[tuple[int, Wish | Ordering], ...]
@@ -296,6 +298,7 @@ class TenantSide:
             if not provider.value.visible_to(policy.tenant):
                 self.visible &= ~side.catalog.of_provider(provider.name)
         self._plans: dict[Call | None, _Plan] = {}
+        self._rules: dict[tuple[int, Call | None], Rejecting] = {}
 
     def when_leaves(self) -> Iterator[Leaf]:
         """The comparisons by which its rules tell requests apart."""
@@ -310,7 +313,7 @@ class TenantSide:
             within = self.visible
             for clause in self.clauses:
                 within &= clause.admitted
-            conditional: list[tuple[int, int]] = []
+            enforced: list[tuple[int, int]] = []
             shadows: list[tuple[int, int]] = []
             preferring: list[tuple[int, Wish | Ordering]] = []
             for number in self.attached:
@@ -323,11 +326,13 @@ class TenantSide:
                 _, admitted = self.side.term(number, call, self._lifts.get(number, ()))
                 if rule.shadow:
                     shadows.append((number, admitted))
-                elif self._always >> number & 1:
+                    continue
+                enforced.append((number, admitted))
+                if self._always >> number & 1:
                     within &= admitted
-                else:
-                    conditional.append((number, admitted))
-            found = self._plans[call] = _Plan(within, tuple(conditional), tuple(shadows), tuple(preferring))
+            conditional = tuple(each for each in enforced if not self._always >> each[0] & 1)
+            found = _Plan(within, tuple(enforced), conditional, tuple(shadows), tuple(preferring))
+            self._plans[call] = found
         return found
 
     def in_force(self, asked: Asked) -> int:
@@ -404,7 +409,7 @@ class TenantSide:
         name = constraint.id
         if name.startswith("rules/"):
             number = self.side.numbers.get(name.removeprefix("rules/"))
-            if number is None or number not in self.attached or not in_force >> number & 1:
+            if number is None or not in_force >> number & 1:
                 return None
             rule = self.side.entries[number].rule
             return None if rule.shadow or rule.effect == "prefer" else self._rule(number, asked)
@@ -428,12 +433,8 @@ class TenantSide:
                     yield Rejecting("onlyTenants", "onlyTenants", "catalog", ~of_provider, None, origins=(origin,))
         yield from self._callers(asked)
         yield from self._clauses()
-        for number in self.attached:
-            rule = self.side.entries[number].rule
-            if rule.effect == "prefer" or rule.shadow or not in_force >> number & 1:
-                continue
-            _, admitted = self.side.term(number, asked.call, self._lifts.get(number, ()))
-            if members & ~admitted:
+        for number, admitted in self._plan(asked.call).enforced:
+            if members & ~admitted and in_force >> number & 1:
                 yield self._rule(number, asked)
 
     def _callers(self, asked: Asked) -> Iterator[Rejecting]:
@@ -460,6 +461,9 @@ class TenantSide:
             )
 
     def _rule(self, number: int, asked: Asked) -> Rejecting:
+        found = self._rules.get((number, asked.call))
+        if found is not None:
+            return found
         lifts = self._lifts.get(number, ())
         term, admitted = self.side.term(number, asked.call, lifts)
         rule = term.rule
@@ -467,7 +471,7 @@ class TenantSide:
         groups = self.side.regions if "region" in term.fields else None
         call = asked.call if "callUsd" in term.fields else None
         name = f"rules/{rule.name}"
-        return Rejecting(
+        found = self._rules[number, asked.call] = Rejecting(
             name,
             term.label,
             "rule",
@@ -478,6 +482,7 @@ class TenantSide:
             origins=tuple(self.policy.origins.get(name, ())),
             waivers=lifts,
         )
+        return found
 
 
 def leaves(node: Node) -> Iterator[Leaf]:
