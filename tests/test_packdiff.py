@@ -10,10 +10,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pack_strategies import loaded
+from whyroute.bits import from_positions, positions
+from whyroute.catalog import Catalog
 from whyroute.cli import main
 from whyroute.render.diffmarkdown import MOST_BYTES, comparison_markdown
 from whyroute.render.diffs import comparison_lines
 from whyroute.rulepack.diffing import compare
+from whyroute.rulepack.diffing.matching import Matching
 
 DATA = Path(__file__).parent / "data" / "diffs"
 AT = "2026-12-24"
@@ -196,7 +199,7 @@ NASTY = ["a|b", "`x`", "<b>", "@octocat", "#12", "[x](http://y)", "a*b*", "www.e
 
 
 def test_markdown_is_escaped() -> None:
-    old = {
+    old: dict[str, Any] = {
         "providers": [{"id": name, "region": "eu", "models": [model("m")]} for name in NASTY],
         "capabilities": [{"name": name, "needs": []} for name in NASTY],
         "tenants": [{"tenantId": name, "rules": ["r"]} for name in NASTY],
@@ -257,3 +260,22 @@ def test_too_many_labels_are_cut_and_told() -> None:
     (cut,) = found.cuts
     assert (cut.compared, cut.total) == (256, 3**12)
     assert found.is_same
+
+
+@pytest.mark.parametrize("left_out", [set(), {3}, set(range(0, 400, 3))])
+def test_sets_of_one_catalog_as_sets_of_the_other(left_out: set[int]) -> None:
+    names = [f"m{number:03}" for number in range(400)]
+    default = {"defaultModel": "m200"} if left_out else {}
+    old = Catalog([{"id": "p", "region": "eu", "models": [model(name) for name in names]}])
+    kept = [model(name) for number, name in enumerate(names) if number not in left_out]
+    new = Catalog(
+        [{"id": "a", "region": "eu", "models": kept[:1]}, {"id": "p", "region": "eu", "models": kept, **default}]
+    )
+    matching = Matching(old, new)
+    for members in (0, old.all(), from_positions(range(0, 400, 7), 400), from_positions([3, 199, 200, 399], 400)):
+        keys = {old.candidate(number).key for number in positions(members)}
+        moved = matching.to_new(members)
+        assert {new.candidate(number).key for number in positions(moved)} == {
+            key for key in keys if new.number_of(*key) is not None
+        }
+        assert matching.to_old(moved) == members & matching.common_old

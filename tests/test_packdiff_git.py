@@ -20,7 +20,10 @@ ENVIRONMENT = {
 PACK = """\
 whyroute: 1
 providers:
-  - {id: a, region: eu, models: [{name: m, contextWindow: 1000, features: [], cost: {promptUsdPer1kTokens: 1, completionUsdPer1kTokens: 1}}]}
+  - id: a
+    region: eu
+    models:
+      - {name: m, contextWindow: 1, features: [], cost: {promptUsdPer1kTokens: 1, completionUsdPer1kTokens: 1}}
 capabilities: [{name: any, needs: []}]
 """
 LOOSE = "whyroute: 1\ntenants: [{tenantId: acme}]\n"

@@ -95,7 +95,7 @@ def wire_shadow(value: Any) -> Any:
     return (None if value.get("unsatisfiable") else key_of(value["pick"]), value["by"])
 
 
-@settings(max_examples=35)
+@settings(max_examples=15)
 @given(pairs())
 def test_every_route_differs_as_the_answers_do(drawn: tuple[Json, Json]) -> None:
     check_every_route(drawn)
@@ -168,7 +168,7 @@ def shuffled(document: Json, random: Any) -> Json:
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(documents(), st.randoms(use_true_random=False))
 def test_a_pack_does_not_differ_from_itself(document: Json, random: Any) -> None:
     again = loaded(shuffled(document, random), "renamed/other.yml")
@@ -178,7 +178,7 @@ def test_a_pack_does_not_differ_from_itself(document: Json, random: Any) -> None
     assert found.to_dict()["changes"] == []
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(documents(), st.sampled_from(["clause", "require", "forbid", "policy"]), st.data())
 def test_what_is_added_never_loosens(document: Json, kind: str, data: st.DataObject) -> None:
     new = json.loads(json.dumps(document))
@@ -198,7 +198,7 @@ def test_what_is_added_never_loosens(document: Json, kind: str, data: st.DataObj
 MIRRORED = {"stricter": "looser", "looser": "stricter", "both": "both", "same": "same"}
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(pairs())
 def test_the_other_way_round_everything_is_mirrored(drawn: tuple[Json, Json]) -> None:
     old, new = (loaded(document) for document in drawn)
