@@ -78,6 +78,22 @@ class TestFormat(StrEnum):
     junit = "junit"
 
 
+class DiffFormat(StrEnum):
+    """How a comparison is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+class Difference(StrEnum):
+    """What makes a comparison fail."""
+
+    looser = "looser"
+    broken = "broken"
+    any = "any"
+
+
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
@@ -425,7 +441,7 @@ class CheckFormat(StrEnum):
     github = "github"
 
 
-class FailOn(StrEnum):
+class FailLevel(StrEnum):
     """Which findings make a check fail."""
 
     error = "error"
@@ -440,8 +456,8 @@ def check(
         typer.Option("--format", "-f", help="How findings are printed; github annotates the lines of a change."),
     ] = CheckFormat.text,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too.")
-    ] = FailOn.error,
+        FailLevel, typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too.")
+    ] = FailLevel.error,
     at: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--at", metavar="TIME", help="The time that waivers are held against; default: now."),
@@ -458,6 +474,54 @@ def check(
     from .check import run_check  # noqa: PLC0415
 
     run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
+    requests: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--requests", metavar="FILE|-", help="Compare these requests, one JSON object per line, not all routes."
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Optional[Difference],  # noqa: UP045
+        typer.Option(
+            "--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."
+        ),
+    ] = None,
+    format: Annotated[
+        DiffFormat, typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment.")
+    ] = DiffFormat.text,
+    at: AtOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of every list, however long; markdown still fits a comment.")
+    ] = False,
+    output: OutputOption = None,
+    progress: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--progress/--no-progress", help="A progress bar on stderr; by default when it is a terminal."),
+    ] = None,
+) -> None:
+    """Compare what two rule packs answer: which routes break or appear, which picks and candidates change, and why.
+
+    Exit status 0, or 1 when there is what --fail-on names; 2 when a pack doesn't load.
+    """
+    from .diff import run_diff  # noqa: PLC0415
+
+    run_diff(
+        old,
+        new,
+        requests=requests,
+        fail_on=None if fail_on is None else fail_on.value,
+        format=format.value,
+        at=at,
+        everything=everything,
+        output=output,
+        progress=progress,
+    )
 
 
 @app.command()

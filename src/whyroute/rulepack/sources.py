@@ -9,9 +9,10 @@ from ..catalogfile import UnreadableFileError
 from ..issues import shown
 from .problems import Place, Problem
 
-__all__ = ["Source", "pack_files", "read_sources", "unprintable"]
+__all__ = ["SUFFIXES", "Source", "pack_files", "read_sources", "source_of", "unprintable"]
 
 SUFFIXES = (".yaml", ".yml")
+"""How the names of files of a pack end, whatever their case."""
 
 # YAML's printable characters, without those that some readers take for the end of a line, and without a byte order
 # mark past the start. Lines are counted by line feeds alone, as editors count them.
@@ -138,6 +139,11 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         return None, Problem(Place(name), f"can't be read: {_reason(error)}")
+    return source_of(name, data)
+
+
+def source_of(name: str, data: bytes) -> tuple[Source | None, Problem | None]:
+    """The text of a file from its bytes, or why it has none."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source = Source(name, "")
         return None, Problem(source.place(1, 1), "not UTF-8 but UTF-16; save the file as UTF-8")
