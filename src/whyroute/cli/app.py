@@ -354,6 +354,28 @@ def show(
 
 
 @app.command()
+def fmt(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK|-", help="A rule pack; - formats one file from standard input to standard output."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; list the files that would change, and exit with 1 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay out the files of a pack in one way. Comments stay, and so does what every value means.
+
+    A pack that doesn't load is left alone: exit status 2.
+    """
+    from .fmt import run_fmt  # noqa: PLC0415
+
+    raise typer.Exit(run_fmt(pack, check=check, diff=diff))
+
+
+@app.command()
 def batch(
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="Requests, one JSON object per line.")] = "-",
     output: OutputOption = None,

@@ -9,7 +9,7 @@ from ..catalogfile import UnreadableFileError
 from ..issues import shown
 from .problems import Place, Problem
 
-__all__ = ["Source", "read_sources", "unprintable"]
+__all__ = ["Source", "read_sources", "source_of", "unprintable"]
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -127,6 +127,16 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         return None, Problem(Place(name), f"can't be read: {_reason(error)}")
+    return source_of(name, data)
+
+
+def source_of(name: str, data: bytes) -> tuple[Source | None, Problem | None]:
+    """A file of a pack from its bytes, and what keeps it from being one.
+
+    Args:
+        name: How problems name it.
+        data: What it holds.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source = Source(name, "")
         return None, Problem(source.place(1, 1), "not UTF-8 but UTF-16; save the file as UTF-8")
