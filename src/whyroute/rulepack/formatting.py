@@ -14,7 +14,7 @@ from .composing import compose
 from .nodes import Node
 from .sources import Source
 
-__all__ = ["UnfaithfulError", "formatted"]
+__all__ = ["UnfaithfulError", "formatted", "is_plain"]
 
 WIDTH: Final = 120
 """How long a line may get when a flow collection that spans lines is joined; longer, it becomes a block."""
@@ -431,7 +431,7 @@ class _Printer:
             return f"{key.value} "
         text = self._leaf(key)
         if key.style in ("|", ">") or "\n" in text:
-            text = key.value if _is_plain(key.value) else json.dumps(key.value, ensure_ascii=False)
+            text = key.value if is_plain(key.value) else json.dumps(key.value, ensure_ascii=False)
         return anchor + text
 
     def _value(self, value: _Item, head: str, indent: int, following: int) -> None:
@@ -499,7 +499,7 @@ class _Printer:
             return self._block_scalar(leaf, text, indent)
         if leaf.style in ("'", '"'):
             plain = leaf.value if "\n" not in text and text[1:-1] == leaf.value else ""
-            if _is_plain(plain):
+            if is_plain(plain):
                 return plain
         if "\n" not in text:
             return text
@@ -529,7 +529,7 @@ class _Printer:
         return "\n".join([header, *(pad + line if line else "" for line in body)])
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether every reader of YAML, of version 1.1 too, takes the text for the same text when it has no quotes."""
     return _SAFE.fullmatch(text) is not None and text.lower() not in _WORDS
 

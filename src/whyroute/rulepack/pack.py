@@ -396,6 +396,7 @@ class Resolved:
                 rules=rules or None,
                 waivers=waivers or None,
                 origins=places or None,
+                contacts=dict(self.policy.contacts) or None,
             ),
         }
 
@@ -432,6 +433,7 @@ class Resolved:
             document.get("capabilityName"),
             read_moment(document["at"]),
             self.origins,
+            self.policy.contacts,
         )
         capability = read_capability(self.declaration)
         return Request(document, capability, self.catalog, self.policy.clauses, (), situation)
