@@ -62,13 +62,13 @@ def test_broken_contacts_are_refused() -> None:
 
 
 def test_rules_in_shadow_mode_are_told_of(capsys: pytest.CaptureFixture[str]) -> None:
-    told = "if rule `call-price-ceiling` was enforced, nothing would qualify"
+    told = "if rule `call-price-ceiling` were enforced, nothing would qualify"
     arguments = ("-t", "elbe-clinics", "-c", "whole-archive", "--at", AT)
     assert f"  shadow      {told}\n" in run(capsys, "route", RULES, *arguments)
     assert f"  In shadow mode: {told}\n" in run(capsys, "explain", RULES, *arguments)
     assert "rule, shadow" in run(capsys, "explain", RULES, *arguments, "--all")
     page = run(capsys, "explain", RULES, *arguments, "--format", "html")
-    assert "In shadow mode: if rule <code>call-price-ceiling</code> was enforced, nothing would qualify." in page
+    assert "In shadow mode: if rule <code>call-price-ceiling</code> were enforced, nothing would qualify." in page
     assert '<span class="tag">shadow: ' in page
     assert "shadow" not in run(capsys, "route", RULES, "-t", "thames-bank", "-c", "summarise", "--at", AT)
 

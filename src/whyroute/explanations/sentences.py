@@ -92,7 +92,7 @@ def shadow_clause(shadow: Shadow | None, pick: tuple[str, str] | None) -> str | 
         would = "fewer would qualify or their order change, and the pick would be the same"
     else:
         would = f"{shadow.pick.metadata.id} / {shadow.pick.model.name} would be the pick"
-    return f"if {rules} {'was' if len(shadow.by) == 1 else 'were'} enforced, {would}"
+    return f"if {rules} were enforced, {would}"
 
 
 def outranked_clause(contrast: Contrast) -> str | None:
