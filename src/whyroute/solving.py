@@ -49,6 +49,7 @@ class Situation:
         capability: The capability's name; None when it is declared in place.
         at: The request's time.
         origins: Where constraints are written, by their ids.
+        contacts: Whom to ask about clauses, by their constraints' ids.
     """
 
     book: "Rulebook"
@@ -57,6 +58,7 @@ class Situation:
     capability: str | None
     at: Moment
     origins: Origins | None = None
+    contacts: Mapping[str, str] | None = None
 
     def applied(self, capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> "Applied":
         """The rules that are in force for a declaration under a policy, over a catalog."""
@@ -84,6 +86,7 @@ class Situation:
             _rule_terms([term for _, term in applied.terms], self.setting),
             regions=self.setting.regions,
             origins=self.origins,
+            contacts=self.contacts,
             known=known,
         )
         return Ruling(self, applied), constraints

@@ -359,22 +359,49 @@ def _of_wire(asked: Asked) -> Any:
 def show(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     tenant: Annotated[str, typer.Option("--tenant", "-t", metavar="T", help="Whose policy is shown.")],
+    at: AtOption = None,
     format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
     output: OutputOption = None,
 ) -> None:
-    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from."""
+    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from.
+
+    Rules and waivers that are not in force at the time are shown too, and marked.
+    """
     from ..errors import WhyrouteError  # noqa: PLC0415
     from ..render.packs import policy_document, policy_lines  # noqa: PLC0415
-    from .packs import opened  # noqa: PLC0415
+    from .packs import opened, time_of  # noqa: PLC0415
 
+    moment = time_of(at)
     try:
         policy = opened(pack).policy(tenant)
     except WhyrouteError as error:
         raise CommandError(error) from None
     if format is TextOrJson.json:
-        print_json(policy_document(policy), output)
+        print_json(policy_document(policy, moment), output)
     else:
-        print_lines(policy_lines(policy), output)
+        print_lines(policy_lines(policy, moment), output)
+
+
+@app.command()
+def fmt(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK|-", help="A rule pack; - formats one file from standard input to standard output."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; list the files that would change, and exit with 1 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay out the files of a pack in one way. Comments stay, and so does what every value means.
+
+    A pack that doesn't load is left alone: exit status 2.
+    """
+    from .fmt import run_fmt  # noqa: PLC0415
+
+    raise typer.Exit(run_fmt(pack, check=check, diff=diff))
 
 
 @app.command("test")

@@ -1,12 +1,15 @@
 """Text about rule packs: what keeps one from being loaded, and the policy in force for a tenant."""
 
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..constraints import Origin
+from ..moments import read_moment
 from ..numbers import ecmascript
 from ..rulepack import PackError, Place, PolicyInForce, Problem
+from ..rulepack.formatting import is_plain
 from .lines import Line, printable
 
 __all__ = ["pack_error_lines", "policy_document", "policy_lines", "source_lines"]
@@ -68,11 +71,17 @@ _CLAUSES: Mapping[str, tuple[str, str]] = {
 """Each clause as it is written, and what it compares."""
 
 
-def policy_document(policy: PolicyInForce) -> dict[str, Any]:
-    """The policy in force for a tenant as JSON, everything with where it comes from."""
+def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
+    """The policy of a tenant as JSON, everything with where it comes from.
+
+    Args:
+        policy: The policy.
+        at: A time as on the wire, which decides about rules and waivers with dates.
+    """
     values = _clause_values(policy)
     return {
         "tenantId": policy.tenant,
+        "at": at,
         "parts": [{"name": part.name, **_place(part.origin)} for part in policy.parts],
         "tenantPolicy": policy.clauses.to_dict(),
         "clauses": [
@@ -89,18 +98,31 @@ def policy_document(policy: PolicyInForce) -> dict[str, Any]:
         "rules": [
             {
                 **each.rule.value.to_dict(),
+                "inForce": each.rule.value.is_in_force(at),
                 "origins": _places([each.rule.origin]),
                 "attached": _places(each.attached),
             }
             for each in policy.rules
         ],
-        "waivers": [{**waiver.value.to_dict(), "origins": _places([waiver.origin])} for waiver in policy.waivers],
+        "waivers": [
+            {
+                **waiver.value.to_dict(),
+                "inForce": waiver.value.is_in_force(at),
+                "origins": _places([waiver.origin]),
+            }
+            for waiver in policy.waivers
+        ],
     }
 
 
-def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
-    """The policy in force for a tenant, everything with where it comes from."""
-    yield ("tenant ", "dim"), (printable(policy.tenant), "bold")
+def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
+    """The policy of a tenant, everything with where it comes from, and what of it is in force.
+
+    Args:
+        policy: The policy.
+        at: A time as on the wire, which decides about rules and waivers with dates.
+    """
+    yield ("tenant ", "dim"), (printable(policy.tenant), "bold"), (f"  at {at}", "dim")
     parts = [printable(part.name) for part in policy.parts[:-1]]
     yield ("  combined from  ", "dim"), (", ".join([*parts, "its own"]), "")
     yield (("clauses", "bold"),)
@@ -115,17 +137,25 @@ def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
     yield (("rules", "bold"),)
     for each in policy.rules:
         rule = each.rule.value
+        document = rule.to_dict()
         marks = "".join(
             f"  {mark}"
-            for mark, given in (("shadow: it rejects nobody", rule.shadow), ("waivable", rule.waivable))
+            for mark, given in (
+                (_period(rule.from_, rule.until, at), not rule.is_in_force(at)),
+                ("shadow: it rejects nobody", rule.shadow),
+                ("waivable", rule.waivable),
+            )
             if given
         )
         yield (
             (f"  {printable(rule.name)}", "cyan"),
-            (f"  {rule.effect}", ""),
+            (f"  {rule.effect} {_flow(document[rule.effect])}", ""),
+            (f"  weight {ecmascript(rule.weight)}" if rule.weight is not None else "", ""),
             (_dates(rule.from_, rule.until), ""),
             (marks, "yellow"),
         )
+        if "when" in document:
+            yield ((f"      when {_flow(document['when'])}", ""),)
         yield ((f"      {printable(rule.because)}", ""),)
         yield from _from([each.rule.origin, *each.attached], rule.owner)
     if not policy.rules:
@@ -136,7 +166,8 @@ def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
         value = waiver.value
         yield (
             (f"  {printable(value.name)}", "cyan"),
-            (f"  of {printable(value.rule)}{_dates(None, value.until)}", ""),
+            (f"  of {printable(value.rule)} for {_flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
+            ("" if value.is_in_force(at) else "  ended: it does nothing", "yellow"),
         )
         yield ((f"      {printable(value.because)}", ""),)
         yield from _from([waiver.origin], value.owner)
@@ -157,6 +188,24 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(printable(name) for name in value) or "none"
     return ecmascript(value)
+
+
+def _flow(value: Any) -> str:
+    """A piece of a document on one line, as people write it in a pack."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str):
+        return value if is_plain(value) else printable(json.dumps(value, ensure_ascii=False))
+    return json.dumps(value) if isinstance(value, bool) else ecmascript(value)
+
+
+def _period(since: str | None, until: str | None, at: str) -> str:
+    """Why a rule with dates is not in force at a time."""
+    if since is not None and read_moment(at).start < read_moment(since).start:
+        return "not in force yet"
+    return "ended" if until is not None else ""
 
 
 def _dates(since: str | None, until: str | None) -> str:

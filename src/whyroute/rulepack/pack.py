@@ -492,6 +492,7 @@ class Resolved:
                 rules=rules or None,
                 waivers=waivers or None,
                 origins=places or None,
+                contacts=dict(self.policy.contacts) or None,
             ),
         }
 
@@ -529,6 +530,7 @@ class Resolved:
             document.get("capabilityName"),
             read_moment(document["at"]),
             self.origins,
+            self.policy.contacts,
         )
         return Request(document, self.capability, self.catalog, self.policy.clauses, (), situation)
 

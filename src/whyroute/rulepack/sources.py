@@ -143,7 +143,12 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
 
 
 def source_of(name: str, data: bytes) -> tuple[Source | None, Problem | None]:
-    """The text of a file from its bytes, or why it has none."""
+    """A file of a pack from its bytes, and what keeps it from being one.
+
+    Args:
+        name: How problems name it.
+        data: What it holds.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source = Source(name, "")
         return None, Problem(source.place(1, 1), "not UTF-8 but UTF-16; save the file as UTF-8")
