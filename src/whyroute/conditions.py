@@ -109,7 +109,9 @@ class Condition(WireModel):
     feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
     attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
     source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
-    context_window: OrAbsent[NumberMatch] = Field(default=None, description="in tokens")
+    context_window: OrAbsent[NumberMatch] = Field(
+        default=None, description="how many tokens of prompt and answer it holds"
+    )
     max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
     prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
         default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"

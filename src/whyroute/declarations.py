@@ -108,8 +108,10 @@ class NameLists(WireModel):
     An allow list that is present restricts even when it is empty. Deny is checked before allow.
     """
 
-    allow: OrAbsent[Names] = None
-    deny: OrAbsent[Names] = None
+    allow: OrAbsent[Names] = Field(
+        default=None, description="only these, and nobody when it is empty; absent: everyone who is not denied"
+    )
+    deny: OrAbsent[Names] = Field(default=None, description="not these, even where they are allowed too")
 
 
 class ProvidersNeed(WireModel):

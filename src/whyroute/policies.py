@@ -41,7 +41,7 @@ class Clauses(WireModel):
     )
     max_tokens_per_call: OrAbsent[PositiveInteger] = Field(
         default=None,
-        description="the tokens a call may come to, hence a floor: the model's context window must hold as many",
+        description="in spite of its name a floor: the model's context window must hold at least this many tokens",
     )
 
 

@@ -74,7 +74,7 @@ class ModelInfo(_Open):
     )
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
     features: tuple[str, ...] = Field(description="the features it has")
-    cost: ModelCost
+    cost: ModelCost = Field(description="what it charges for 1,000 tokens, in USD")
     p95_latency_ms: Amount | None = Field(
         default=None, description="95th percentile latency in milliseconds; absent: unknown"
     )
@@ -83,7 +83,7 @@ class ModelInfo(_Open):
     )
     sampling: StrictBool | None = Field(default=None, description="false: it takes no temperature; absent: it does")
     thinking: ModelThinking | None = Field(default=None, description="absent: it doesn't, or nothing is known")
-    description: str | None = None
+    description: str | None = Field(default=None, description="for people; nothing compares it")
 
 
 class ProviderMetadata(_Open):
@@ -105,7 +105,7 @@ class ProviderMetadata(_Open):
     )
     default_model: str | None = Field(default=None, description="comes before the other models where ranks tie")
     attributes: tuple[str, ...] = Field(default=(), description="what preferences may name beside features")
-    description: str | None = None
+    description: str | None = Field(default=None, description="for people; nothing compares it")
     capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
     labels: Annotated[Mapping[str, str], AfterValidator(FrozenDict)] = Field(

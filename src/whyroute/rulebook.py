@@ -19,6 +19,9 @@ __all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebo
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
 
+_ASKED = 50_000
+"""For how many rules and values of requests it is kept whether the rule applies."""
+
 _CALLS = 8
 """For how many calls what was found out is kept."""
 
@@ -45,8 +48,19 @@ class RequestFacts:
 
     def observed(self, fields: Iterable[str]) -> dict[str, Any]:
         """The values of fields; None is an unknown one."""
-        known = {"kind": self.kind, "feature": self.features, "capability": self.capability}
-        return {name: known[name] if name in known else self.labels.get(name.partition(".")[2]) for name in fields}
+        return {name: self.value(name) for name in fields}
+
+    def value(self, name: str) -> Any:
+        """The value of a field; None when it is unknown."""
+        match name:
+            case "kind":
+                return self.kind
+            case "feature":
+                return self.features
+            case "capability":
+                return self.capability
+            case _:
+                return self.labels.get(name.partition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +104,13 @@ class Entry:
 
     def is_in_force(self, request: RequestFacts) -> bool:
         """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
-        if not is_within(request.at, self.since, self.until):
-            return False
-        if self.when is None:
-            return True
-        value = self.when.value(request.observed(self.when.fields))
+        return is_within(request.at, self.since, self.until) and (
+            self.when is None or self.asks_for(request, self.when)
+        )
+
+    def asks_for(self, request: RequestFacts, when: Compiled) -> bool:
+        """Whether its `when` lets it apply to a request, whatever the time."""
+        value = when.value(request.observed(when.fields))
         return value is True or (value is None and self.rule.effect != "prefer")
 
 
@@ -112,6 +128,7 @@ class Rulebook:
     waivers: tuple[Waiver, ...] = ()
     regions: Regions = NO_REGIONS
     _settings: dict[Call | None, Setting] = field(default_factory=dict, repr=False, compare=False)
+    _asked: dict[tuple[Any, ...], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def setting(self, call: Call | None) -> Setting:
         """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
@@ -129,7 +146,35 @@ class Rulebook:
 
     def in_force(self, request: RequestFacts) -> Iterator[tuple[int, Entry]]:
         """The rules that apply to a request, each with its place."""
-        return ((index, entry) for index, entry in enumerate(self.entries) if entry.is_in_force(request))
+        values: dict[str, Any] = {}
+        for index, entry in enumerate(self.entries):
+            dated = entry.since is not None or entry.until is not None
+            if dated and not is_within(request.at, entry.since, entry.until):
+                continue
+            if entry.when is None or self._asks_for(entry, entry.when, request, values):
+                yield index, entry
+
+    def _asks_for(self, entry: Entry, when: Compiled, request: RequestFacts, values: dict[str, Any]) -> bool:
+        """Whether a rule's `when` lets it apply; `values` are the fields of the request that were looked at before.
+
+        The values of the few fields that rules look at come again and again, so what they come to is kept.
+        """
+        key: list[Any] = [entry.rule.name]
+        for name in when.fields:
+            if name not in values:
+                values[name] = request.value(name)
+            key.append(values[name])
+        known = tuple(key)
+        found = self._asked.get(known)
+        if found is None:
+            if len(self._asked) >= _ASKED:
+                self._asked.clear()
+            found = self._asked[known] = entry.asks_for(request, when)
+        return found
+
+    def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
+        """One of some of its rules; what is found out about one of them is known to both."""
+        return Rulebook(tuple(entries), tuple(waivers), self.regions, self._settings, self._asked)
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""

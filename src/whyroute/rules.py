@@ -50,8 +50,16 @@ class Order(WireModel):
         json_schema_extra={"oneOf": [{"required": [order]} for order in ("lowest", "highest")]}
     )
 
-    lowest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
-    highest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
+    lowest: OrAbsent[str] = Field(
+        default=None,
+        description="of equal scores the lowest comes first, the unknown last",
+        json_schema_extra={"enum": list(ORDERED_FIELDS)},
+    )
+    highest: OrAbsent[str] = Field(
+        default=None,
+        description="of equal scores the highest comes first, the unknown last",
+        json_schema_extra={"enum": list(ORDERED_FIELDS)},
+    )
 
     @property
     def field(self) -> str:

@@ -49,6 +49,7 @@ class Situation:
         capability: The capability's name; None when it is declared in place.
         at: The request's time.
         origins: Where constraints are written, by their ids.
+        contacts: Whom to ask about clauses, by their constraints' ids.
     """
 
     book: "Rulebook"
@@ -57,6 +58,7 @@ class Situation:
     capability: str | None
     at: Moment
     origins: Origins | None = None
+    contacts: Mapping[str, str] | None = None
 
     def applied(self, capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> "Applied":
         """The rules that are in force for a declaration under a policy, over a catalog."""
@@ -81,9 +83,10 @@ class Situation:
             capability,
             policy,
             catalog,
-            _rule_terms([term for _, term in applied.terms]),
+            _rule_terms([term for _, term in applied.terms], self.setting),
             regions=self.setting.regions,
             origins=self.origins,
+            contacts=self.contacts,
             known=known,
         )
         return Ruling(self, applied), constraints
@@ -362,8 +365,17 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
     return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
 
 
-def _rule_terms(terms: Iterable["RuleTerm"]) -> RuleTerms:
-    return [(f"rules/{term.rule.name}", term, _about(term)) for term in terms]
+def _rule_terms(terms: Iterable["RuleTerm"], setting: "Setting") -> RuleTerms:
+    found = []
+    kept = setting.kept
+    for term in terms:
+        made = kept.get(id(term))
+        if made is None:
+            made = term, (f"rules/{term.rule.name}", term, _about(term))
+            if not term.lifted:  # one that a waiver lifts is made for every request
+                kept[id(term)] = made
+        found.append(made[1])
+    return found
 
 
 def _about(term: "RuleTerm") -> About:

@@ -224,7 +224,8 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     """The rules of a request without issues, and what they depend on."""
     sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
     origins = document.get("origins")
-    if not any(sections.values()) and not origins:
+    contacts = document.get("contacts")
+    if not any(sections.values()) and not origins and not contacts:
         return None
     from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import rulebook_of  # noqa: PLC0415
@@ -238,6 +239,7 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
         document.get("capabilityName"),
         read_moment(document["at"]),
         None if origins is None else _origins_of(origins),
+        contacts,
     )
 
 
@@ -427,6 +429,12 @@ def _check_origins(value: Any, path: str) -> list[Issue]:
     return issues
 
 
+def _check_contacts(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; contacts are an object of strings, by the ids of constraints")]
+    return [issue for name, contact in value.items() for issue in _check_string(contact, child(path, name))]
+
+
 def _is_origin(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
         return False
@@ -471,6 +479,7 @@ _KEYS: dict[str, Any] = {
     "waivers": None,
     "capabilityName": _check_string,
     "origins": _check_origins,
+    "contacts": _check_contacts,
     "whyNot": _check_candidate,
     "include": _check_include,
     "id": lambda value, path: [],

@@ -134,6 +134,11 @@ def request_schema() -> dict[str, Any]:
                 "additionalProperties": {"type": "array", "items": _ORIGIN},
                 "description": "Where constraints are written, by their ids.",
             },
+            "contacts": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "Whom to ask about the clauses of the policy, by the ids of their constraints.",
+            },
             "whyNot": {**deepcopy(_CANDIDATE), "description": "A candidate to compare with the pick."},
             "include": {
                 "type": "array",

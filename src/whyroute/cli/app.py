@@ -70,6 +70,30 @@ class TextOrJson(StrEnum):
     json = "json"
 
 
+class TestFormat(StrEnum):
+    """How the results of tests are printed."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+
+
+class DiffFormat(StrEnum):
+    """How a comparison is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+class Difference(StrEnum):
+    """What makes a comparison fail."""
+
+    looser = "looser"
+    broken = "broken"
+    any = "any"
+
+
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
@@ -335,22 +359,196 @@ def _of_wire(asked: Asked) -> Any:
 def show(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     tenant: Annotated[str, typer.Option("--tenant", "-t", metavar="T", help="Whose policy is shown.")],
+    at: AtOption = None,
     format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
     output: OutputOption = None,
 ) -> None:
-    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from."""
+    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from.
+
+    Rules and waivers that are not in force at the time are shown too, and marked.
+    """
     from ..errors import WhyrouteError  # noqa: PLC0415
     from ..render.packs import policy_document, policy_lines  # noqa: PLC0415
-    from .packs import opened  # noqa: PLC0415
+    from .packs import opened, time_of  # noqa: PLC0415
 
+    moment = time_of(at)
     try:
         policy = opened(pack).policy(tenant)
     except WhyrouteError as error:
         raise CommandError(error) from None
     if format is TextOrJson.json:
-        print_json(policy_document(policy), output)
+        print_json(policy_document(policy, moment), output)
     else:
-        print_lines(policy_lines(policy), output)
+        print_lines(policy_lines(policy, moment), output)
+
+
+@app.command()
+def fmt(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK|-", help="A rule pack; - formats one file from standard input to standard output."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; list the files that would change, and exit with 1 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay out the files of a pack in one way. Comments stay, and so does what every value means.
+
+    A pack that doesn't load is left alone: exit status 2.
+    """
+    from .fmt import run_fmt  # noqa: PLC0415
+
+    raise typer.Exit(run_fmt(pack, check=check, diff=diff))
+
+
+@app.command("test")
+def pack_tests(
+    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    match: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--match", "-k", metavar="TEXT", help="Run the tests that have this in their name; case aside."),
+    ] = None,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time of tests that have none of their own; default: now."),
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Tell which rules, clauses, waivers and conditions no test reaches.")
+    ] = False,
+    fail_under: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--fail-under",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 when the tests reach less; brings --coverage.",
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file of the pack changes.")] = False,
+    format: Annotated[
+        TestFormat, typer.Option("--format", "-f", help="How the results are printed; junit is XML for CI servers.")
+    ] = TestFormat.text,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every failed case in full; otherwise three of a test, and twenty in all.")
+    ] = False,
+    output: OutputOption = None,
+) -> None:
+    """Run the tests of a rule pack: each combination of tenant and capability is a case.
+
+    Exit status 0 when all pass, 1 when one fails, 2 when the pack doesn't load or has no such test.
+    """
+    from .testing import TestRun, run_pack_tests  # noqa: PLC0415
+
+    run = TestRun(
+        pack,
+        format.value,
+        output,
+        match,
+        at,
+        fail_fast,
+        coverage or fail_under is not None,
+        fail_under,
+        everything,
+        watch,
+    )
+    raise typer.Exit(run_pack_tests(run))
+
+
+class CheckFormat(StrEnum):
+    """How findings are printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+class FailLevel(StrEnum):
+    """Which findings make a check fail."""
+
+    error = "error"
+    warning = "warning"
+
+
+@app.command()
+def check(
+    pack: PackArgument = None,
+    format: Annotated[
+        CheckFormat,
+        typer.Option("--format", "-f", help="How findings are printed; github annotates the lines of a change."),
+    ] = CheckFormat.text,
+    fail_on: Annotated[
+        FailLevel, typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too.")
+    ] = FailLevel.error,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time that waivers are held against; default: now."),
+    ] = None,
+    list_kinds: Annotated[bool, typer.Option("--list", help="Print what there is to find, and exit.")] = False,
+    output: OutputOption = None,
+) -> None:
+    """Look for what is wrong in a rule pack, or likely is: names that nothing has, rules that change nothing.
+
+    A comment on the line, or on a line of its own above, silences a finding:
+    `# check: ignore NAME: reason`. Exit status 0 when nothing is found at the level, 1 when something is, a pack that
+    can't be loaded included, 2 when it isn't there.
+    """
+    from .check import run_check  # noqa: PLC0415
+
+    run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
+    requests: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--requests", metavar="FILE|-", help="Compare these requests, one JSON object per line, not all routes."
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Optional[Difference],  # noqa: UP045
+        typer.Option(
+            "--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."
+        ),
+    ] = None,
+    format: Annotated[
+        DiffFormat, typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment.")
+    ] = DiffFormat.text,
+    at: AtOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of every list, however long; markdown still fits a comment.")
+    ] = False,
+    output: OutputOption = None,
+    progress: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--progress/--no-progress", help="A progress bar on stderr; by default when it is a terminal."),
+    ] = None,
+) -> None:
+    """Compare what two rule packs answer: which routes break or appear, which picks and candidates change, and why.
+
+    Exit status 0, or 1 when there is what --fail-on names; 2 when a pack doesn't load.
+    """
+    from .diff import run_diff  # noqa: PLC0415
+
+    run_diff(
+        old,
+        new,
+        requests=requests,
+        fail_on=None if fail_on is None else fail_on.value,
+        format=format.value,
+        at=at,
+        everything=everything,
+        output=output,
+        progress=progress,
+    )
 
 
 @app.command()

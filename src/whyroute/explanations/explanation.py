@@ -359,7 +359,9 @@ class Explanation:
     def to_graph(self, limit: int | None = None) -> "nx.DiGraph[str]":
         """The explanation as a graph, whose nodes are strings without meaning and tell by their `kind` what they are.
 
-        - `constraint`: id, label, owner, how many it admitted and rejected, and cores: the numbers of those it is in.
+        - `constraint`: id, label, owner, how many it admitted and rejected, cores: the numbers of those it is in, and
+          shadow: whether it is a rule that is only tried out; then no edge leads to it, and its counts say whom it
+          would reject.
         - `candidate`: provider, model, whether it admits (qualifies) and is the pick. An edge of kind `rejected`, with
           code and message, leads to every constraint that rejects it.
         - `core`: number, from 1, and size. Edges of kind `contains` lead to its constraints.

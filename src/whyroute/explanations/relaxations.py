@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..catalog import Candidate
@@ -188,7 +188,8 @@ class _Draft:
             return Edit(constraint, "lifted", f"{what} rule {shown(rest)}{ask}")
         if self.policy is None:
             raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
-        return self._admit_clause(constraint, candidate, self.policy)
+        edit = self._admit_clause(constraint, candidate, self.policy)
+        return replace(edit, text=f"{edit.text} (ask {constraint.contact})") if constraint.contact else edit
 
     def _admit_kind(self, constraint: NamedConstraint, candidate: Candidate) -> Edit:
         was, self.kind = self.capability.kind, candidate.metadata.capability_kind

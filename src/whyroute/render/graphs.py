@@ -71,6 +71,8 @@ def _dot_style(node: Attributes) -> str:
     match node["kind"]:
         case "core":
             return style("octagon", _core_colour(node["number"]), _CORE_FILL, ", penwidth=2")
+        case "constraint" if node["shadow"]:
+            return style("ellipse", _PLAIN, "#ffffff").replace("shape=", 'style="filled,dashed", shape=')
         case "constraint" if node["cores"]:
             return style("ellipse", _core_colour(node["cores"][0]), _CORE_FILL, ", penwidth=2")
         case "constraint":
@@ -114,6 +116,8 @@ def to_mermaid(graph: "nx.DiGraph[str]") -> str:
                 label = f'|"{_mermaid_text(_short(edge["message"]))}"|' if told else ""
                 lines.append(f"  {names[start]} -->{label} {names[end]}")
     lines += [f"  classDef {name} {style}" for name, style in _MERMAID_CLASSES.items()]
+    if any(node.get("shadow") for _, node in graph.nodes(data=True)):
+        lines.append(f"  classDef shadow {_MERMAID_SHADOW}")
     return "\n".join(lines) + "\n"
 
 
@@ -133,10 +137,15 @@ _MERMAID_CLASSES = {
 }
 
 
+_MERMAID_SHADOW = f"fill:#ffffff,stroke:{_PLAIN},stroke-dasharray:4,color:#202124"
+
+
 def _mermaid_class(node: Attributes) -> str:
     match node["kind"]:
         case "core":
             return "inCore"
+        case "constraint" if node["shadow"]:
+            return "shadow"
         case "constraint":
             return "inCore" if node["cores"] else "outside"
         case "relaxation":
@@ -205,6 +214,9 @@ def _label(node: Attributes) -> Iterator[str]:
         case "constraint":
             yield _short(node["id"])
             yield _short(node["label"])
+            if node["shadow"]:
+                yield f"shadow: would admit {node['admitted']}, reject {node['rejected']}"
+                return
             yield f"admits {node['admitted']}, rejects {node['rejected']}"
             if node["cores"]:
                 yield f"in {'core' if len(node['cores']) == 1 else 'cores'} {_short(_numbers(node['cores']))}"

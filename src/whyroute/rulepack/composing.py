@@ -169,7 +169,7 @@ class _Composer:
         holder.key, holder.key_place = None, position
         if not self._check_tag(event, position):
             return
-        key = event.value
+        key = _joined(event.value)
         keys = holder.node.keys
         assert keys is not None  # `_wants_key` said it is a mapping
         if event.style is None:
@@ -184,6 +184,9 @@ class _Composer:
                 what = "an empty key" if key == "" else f"{shown(key)} is no text"
                 self.complain(position, f"{what}; a key is text: put it in quotes")
                 return
+        if _HALF_PAIR.search(key):
+            self.complain(position, f"a key with {_HALF}")
+            return
         if key in keys:
             self.complain(position, f"{shown(key)} stands twice in this mapping", keys[key])
             return
@@ -195,7 +198,7 @@ class _Composer:
         if event.value == "" and event.style is None and self.holders and self.holders[-1].key_place is not None:
             # The parser puts a value that is left out wherever the next one begins.
             position = self.holders[-1].key_place
-        node = Node(*position, event.value)
+        node = Node(*position, _joined(event.value))
         if not self._check_tag(event, position):
             node.broken = True
         elif event.style is None:
@@ -205,6 +208,10 @@ class _Composer:
                 node.broken = True
             elif type(node.value) is not str:
                 node.text = event.value
+        elif _HALF_PAIR.search(node.value):
+            self.complain(position, f"text with {_HALF}")
+            node.value = _HALF_PAIR.sub("\ufffd", node.value)  # what checks it next takes no halves
+            node.broken = True
         if event.anchor is not None:
             self.anchors[str(event.anchor)] = node
         return node
@@ -243,6 +250,16 @@ class _Composer:
 _STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
 _ENDS: Final = frozenset({"MappingEndEvent", "SequenceEndEvent"})
 _VALUES: Final = frozenset({"ScalarEvent", "AliasEvent", *_STARTS})
+
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = "half a surrogate pair; it is not valid Unicode"
+
+
+def _joined(text: str) -> str:
+    """The text with the surrogate pairs of JSON's escapes as the characters that they mean."""
+    return _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+
 
 _SENTENCES: Final = (
     (r"character '\\t'", "a tab, where YAML takes spaces only"),

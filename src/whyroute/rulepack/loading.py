@@ -1,6 +1,7 @@
 """Loading a pack: every file read, every problem of every file told at once."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from .composing import compose
@@ -9,9 +10,9 @@ from .pack import Pack
 from .problems import PackError, Problem
 from .reading import Definitions
 from .sections import Sections
-from .sources import read_sources
+from .sources import Source, read_sources
 
-__all__ = ["load_pack"]
+__all__ = ["load_pack", "pack_of"]
 
 
 def load_pack(path: str | os.PathLike[str]) -> Pack:
@@ -26,6 +27,21 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         PackError: The pack is broken; all problems of all files.
     """
     sources, problems = read_sources(path)
+    return pack_of(Path(path).as_posix(), sources, problems)
+
+
+def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = ()) -> Pack:
+    """The pack that files make, wherever they come from.
+
+    Args:
+        name: What it is called.
+        sources: Its files.
+        problems: What keeps more of its files from being read.
+
+    Raises:
+        PackError: The pack is broken; all problems of all files.
+    """
+    sources, problems = tuple(sources), list(problems)
     documents = []
     unread = bool(problems)
     for source in sources:
@@ -46,7 +62,7 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
     if problems:
         raise PackError(problems)
     return Pack(
-        path=Path(path).as_posix(),
+        path=name,
         files=tuple(source.name for source in sources),
         regions=definitions.regions,
         labels=definitions.labels if definitions.declares_labels else None,

@@ -96,8 +96,8 @@ class TestCandidate(WireModel):
 
     __test__ = False  # pytest takes classes of this name for its own
 
-    provider: str
-    model: str
+    provider: str = Field(description="the provider's id")
+    model: str = Field(description="the model's name, without the provider's id")
 
 
 class RejectedCandidate(TestCandidate):

@@ -2,10 +2,10 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from ..catalog import Catalog
 from ..conditions import Condition
@@ -16,9 +16,9 @@ from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..kleene import Call, Setting
 from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
-from ..providers import DeclaredProvider
+from ..providers import DeclaredProvider, ProviderMetadata
 from ..regions import Regions, regions_of
-from ..rulebook import Rulebook, read_rulebook
+from ..rulebook import Entry, Rulebook, read_rulebook
 from ..rules import Rule, Waiver
 from ..solver import EngineName
 from ..solving import Situation
@@ -28,7 +28,19 @@ from .linking import named_in
 from .models import CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
 from .problems import Place
 
-__all__ = ["AttachedRule", "Pack", "PolicyInForce", "Resolved", "UnknownCapabilityError", "UnknownTenantError"]
+__all__ = [
+    "CLAUSES",
+    "AttachedRule",
+    "Pack",
+    "Part",
+    "PolicyInForce",
+    "Resolved",
+    "UnknownCapabilityError",
+    "UnknownTenantError",
+    "as_policy",
+    "clause_origin",
+    "sets_clause",
+]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
 
@@ -146,6 +158,11 @@ class Pack:
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
+    _seen: dict[str, Catalog] = field(default_factory=dict, repr=False, compare=False)
+    _settings: dict[tuple[int, Call | None], tuple[Catalog, Setting]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _declared: dict[str, tuple[dict[str, Any], Capability]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def groups(self) -> Regions:
@@ -172,16 +189,13 @@ class Pack:
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
-        clauses = combine(
-            *(_as_policy(part, tenant.name) for part in parts), regions=self.groups if self.regions else None
-        )
+        clauses = self._clauses(tenant.name, parts)
         origins: dict[str, tuple[Origin, ...]] = {}
         contacts: dict[str, str] = {}
-        for constraint, (first, second) in _CLAUSES.items():
-            given = [part for part in parts if _clause(part.value, first, second) not in (None, _sets_nothing(second))]
+        for constraint in CLAUSES:
+            given = [part for part in parts if sets_clause(part, constraint)]
             if given:
-                keys = (_WIRE[first], *((second,) if second else ()))
-                origins[constraint] = tuple(part.piece.inner(*keys).origin for part in given)
+                origins[constraint] = tuple(clause_origin(part, constraint) for part in given)
                 owners = dict.fromkeys(owner for part in given if (owner := getattr(part.value, "owner", None)))
                 if owners:
                     contacts[constraint] = ", ".join(owners)
@@ -192,12 +206,29 @@ class Pack:
         rules = tuple(AttachedRule(self.rules[name], tuple(places)) for name, places in attached.items())
         for each in rules:
             origins[f"rules/{each.rule.name}"] = (each.rule.origin,)
-        waivers = tuple(
-            waiver
-            for waiver in self.waivers.values()
-            if waiver.value.tenant == tenant.name and waiver.value.rule in attached
-        )
+        waivers = tuple(each for each in self._waivers_of.get(tenant.name, ()) if each.value.rule in attached)
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
+
+    def clauses(self, tenant: str) -> TenantPolicy:
+        """The clauses that hold for a tenant, combined; `policy` without the places and the rules.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        return self._clauses(tenant, self.parts(tenant))
+
+    def _clauses(self, tenant: str, parts: Iterable[Part]) -> TenantPolicy:
+        return combine(*(as_policy(part, tenant) for part in parts), regions=self.groups if self.regions else None)
+
+    def parts(self, tenant: str) -> tuple[Part, ...]:
+        """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        if tenant not in self.tenants:
+            raise UnknownTenantError(tenant, self.tenants)
+        return tuple(self._parts(self.tenants[tenant]))
 
     def _parts(self, tenant: Definition[Tenant]) -> Iterator[Part]:
         """The parts of a tenant's policy, each once: of `everyTenant`, then of `extends`, depth first; its own last."""
@@ -225,12 +256,60 @@ class Pack:
         found = self._rulebooks.get(tenant)
         if found is None:
             policy = self.policy(tenant)
-            found = self._rulebooks[tenant] = read_rulebook(
-                [each.rule.value for each in policy.rules],
-                waivers=[waiver.value for waiver in policy.waivers],
-                conditions={name: each.value for name, each in self.conditions.items()},
-                regions=self.groups,
+            entries = self._entries
+            found = self._rulebooks[tenant] = self._book.of(
+                (_of_tenant(entries[each.rule.name], tenant) for each in policy.rules),
+                (each.value for each in policy.waivers),
             )
+        return found
+
+    @cached_property
+    def _waivers_of(self) -> dict[str, list[Definition[Waiver]]]:
+        found: dict[str, list[Definition[Waiver]]] = {}
+        for waiver in self.waivers.values():
+            found.setdefault(waiver.value.tenant, []).append(waiver)
+        return found
+
+    @cached_property
+    def _book(self) -> Rulebook:
+        """All rules, read once: tenants share them."""
+        return read_rulebook(
+            [each.value for each in self.rules.values()],
+            waivers=[each.value for each in self.waivers.values()],
+            conditions={name: each.value for name, each in self.conditions.items()},
+            regions=self.groups,
+        )
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {entry.rule.name: entry for entry in self._book.entries}
+
+    def setting(self, catalog: Catalog, call: Call | None) -> Setting:
+        """What conditions depend on for a catalog and a call.
+
+        All tenants have one together, so that what a condition comes to on a catalog is found out once.
+        """
+        key = id(catalog), call
+        kept = self._settings.get(key)
+        if kept is None:
+            if len(self._settings) >= _SETTINGS:
+                self._settings.clear()
+            # The catalog is kept with it, or its id could become another one's.
+            kept = self._settings[key] = catalog, Setting(self.groups, call)
+        return kept[1]
+
+    def declaration(self, capability: str) -> tuple[dict[str, Any], Capability]:
+        """The declaration of a capability, as it goes over the wire and as it is read; not to be changed.
+
+        Raises:
+            UnknownCapabilityError: The pack doesn't name it.
+        """
+        found = self._declared.get(capability)
+        if found is None:
+            if capability not in self.capabilities:
+                raise UnknownCapabilityError(capability, self.capabilities)
+            document = _declaration(self.capabilities[capability].value)
+            found = self._declared[capability] = document, read_capability(document)
         return found
 
     def visible(self, tenant: str) -> tuple[Definition[PackProvider], ...]:
@@ -239,12 +318,16 @@ class Pack:
 
     def catalog(self, tenant: str) -> Catalog:
         """The candidates that a tenant sees, indexed; tenants that see the same share one."""
+        seen = self._seen.get(tenant)
+        if seen is not None:
+            return seen
         visible = self.visible(tenant)
         key = tuple(each.name for each in visible)
         found = self._catalogs.get(key)
         if found is None:
             members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in visible]
             found = self._catalogs[key] = Catalog.of_members(members)
+        self._seen[tenant] = found
         return found
 
     def resolve(
@@ -258,6 +341,7 @@ class Pack:
         preferred_model: str | None = None,
         operator_labels: Mapping[str, str] | None = None,
         why_not: tuple[str, str] | None = None,
+        catalog: Catalog | None = None,
     ) -> "Resolved":
         """What a request of a tenant comes to under the pack.
 
@@ -270,6 +354,7 @@ class Pack:
             preferred_model: A hint: candidates of this model name come first.
             operator_labels: The labels that whoever runs the service sets.
             why_not: A (provider id, model name) to compare with the pick.
+            catalog: Candidates to route among instead of those that the tenant sees.
 
         Raises:
             UnknownTenantError: The pack doesn't name the tenant.
@@ -280,18 +365,30 @@ class Pack:
         policy = self.policy(tenant)
         entry: CapabilityEntry | None = None
         if isinstance(capability, str):
-            if capability not in self.capabilities:
-                raise UnknownCapabilityError(capability, self.capabilities)
+            declaration, asked = self.declaration(capability)
             entry = self.capabilities[capability].value
-            declaration = _declaration(entry)
+        elif isinstance(capability, Capability):
+            declaration, asked = capability.to_dict(), capability
         else:
-            declaration = capability.to_dict() if isinstance(capability, Capability) else dict(capability)
-            read_capability(declaration, "/capability")
+            declaration = dict(capability)
+            asked = read_capability(declaration, "/capability")
         issues: list[Issue] = [] if at is None else moment_issues(at, "/at")
         found = self._labels(entry, dict(labels or {}), dict(operator_labels or {}), issues)
         if issues:
             raise InvalidRequestError(issues)
-        return Resolved(self, policy, entry, declaration, found, at, preferred_provider, preferred_model, why_not)
+        return Resolved(
+            self,
+            policy,
+            entry,
+            declaration,
+            found,
+            at,
+            preferred_provider,
+            preferred_model,
+            why_not,
+            asked,
+            self.catalog(tenant) if catalog is None else catalog,
+        )
 
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
@@ -349,6 +446,8 @@ class Resolved:
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         why_not: A (provider id, model name) to compare with the pick.
+        capability: The capability, as it is read.
+        catalog: The candidates.
     """
 
     pack: Pack = field(repr=False)
@@ -360,6 +459,8 @@ class Resolved:
     preferred_provider: str | None
     preferred_model: str | None
     why_not: tuple[str, str] | None
+    capability: Capability = field(repr=False)
+    catalog: Catalog = field(repr=False)
 
     @property
     def tenant(self) -> str:
@@ -370,11 +471,6 @@ class Resolved:
     def origins(self) -> Mapping[str, tuple[Origin, ...]]:
         """For each constraint of a clause or a rule, by its id, where it is written."""
         return self.policy.origins
-
-    @property
-    def catalog(self) -> Catalog:
-        """The candidates that the tenant sees."""
-        return self.pack.catalog(self.tenant)
 
     @cached_property
     def request(self) -> dict[str, Any]:
@@ -387,7 +483,7 @@ class Resolved:
         }
         return {
             "capability": copy.deepcopy(self.declaration),
-            "providers": [_provider_document(each.value) for each in self.pack.visible(self.tenant)],
+            "providers": [_provider_document(each) for each in self.catalog.metadata],
             "tenantPolicy": self.policy.clauses.to_dict(),
             **self._facts(),
             **_given(
@@ -396,6 +492,7 @@ class Resolved:
                 rules=rules or None,
                 waivers=waivers or None,
                 origins=places or None,
+                contacts=dict(self.policy.contacts) or None,
             ),
         }
 
@@ -420,21 +517,22 @@ class Resolved:
             now: The time of a request that names none; the present when absent.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
-        document.setdefault("at", written(now or datetime.now(UTC)))
+        if "at" not in document:
+            document["at"] = written(now or datetime.now(UTC))
         if include:
             document["include"] = list(include)
         tokens = self._tokens()
         book = self.pack.rulebook(self.tenant)
         situation = Situation(
             book,
-            Setting(book.regions, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+            self.pack.setting(self.catalog, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
             self.labels,
             document.get("capabilityName"),
             read_moment(document["at"]),
             self.origins,
+            self.policy.contacts,
         )
-        capability = read_capability(self.declaration)
-        return Request(document, capability, self.catalog, self.policy.clauses, (), situation)
+        return Request(document, self.capability, self.catalog, self.policy.clauses, (), situation)
 
     def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -443,7 +541,7 @@ class Resolved:
     def _tokens(self) -> dict[str, Any] | None:
         if self.entry is None or self.entry.tokens is None:
             return None
-        return self.entry.tokens.model_dump(by_alias=True)
+        return {"prompt": self.entry.tokens.prompt, "completion": self.entry.tokens.completion}
 
     def _conditions(self) -> dict[str, Any]:
         """The named conditions that the tenant's rules and waivers lead to; others may name what it must not see."""
@@ -463,7 +561,10 @@ class Resolved:
         }
 
 
-_CLAUSES: Mapping[str, tuple[str, str | None]] = {
+_SETTINGS: Final = 64
+"""For how many catalogs and calls what was found out is kept."""
+
+_CLAUSES: Final[Mapping[str, tuple[str, str | None]]] = {
     "policy/providers/deny": ("providers", "deny"),
     "policy/providers/allow": ("providers", "allow"),
     "policy/models/deny": ("models", "deny"),
@@ -473,6 +574,9 @@ _CLAUSES: Mapping[str, tuple[str, str | None]] = {
     "policy/maxTokensPerCall": ("max_tokens_per_call", None),
 }
 """The clauses, each with the attributes that hold it."""
+
+CLAUSES: Final = tuple(_CLAUSES)
+"""The ids of the constraints that clauses come to, in their order."""
 
 _WIRE = {name: each.alias or name for name, each in TenantPolicy.model_fields.items()}
 
@@ -486,7 +590,20 @@ def _sets_nothing(second: str | None) -> Any:
     return () if second == "deny" else None
 
 
-def _as_policy(part: Part, tenant: str) -> TenantPolicy:
+def sets_clause(part: Part, constraint: str) -> bool:
+    """Whether a part of a policy sets a clause, which is named by its constraint's id."""
+    first, second = _CLAUSES[constraint]
+    return _clause(part.value, first, second) not in (None, _sets_nothing(second))
+
+
+def clause_origin(part: Part, constraint: str) -> Origin:
+    """Where a part of a policy sets a clause."""
+    first, second = _CLAUSES[constraint]
+    return part.piece.inner(_WIRE[first], *((second,) if second else ())).origin
+
+
+def as_policy(part: Part, tenant: str) -> TenantPolicy:
+    """The clauses of one part of a tenant's policy, by themselves."""
     value = part.value
     given = {name: getattr(value, name) for name, _ in _CLAUSES.values()}
     return TenantPolicy(tenant_id=tenant, **{name: each for name, each in given.items() if each is not None})
@@ -500,5 +617,11 @@ def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _provider_document(provider: PackProvider) -> dict[str, Any]:
-    return provider.metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")
+def _of_tenant(entry: Entry, tenant: str) -> Entry:
+    """A rule with the waivers of one tenant alone."""
+    own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == tenant)
+    return entry if own == entry.lifts else replace(entry, lifts=own)
+
+
+def _provider_document(metadata: ProviderMetadata) -> dict[str, Any]:
+    return metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")

@@ -108,6 +108,7 @@ class Definitions:
         if isinstance(given, list):
             for index, provider in enumerate(given):
                 issues += _provider_issues(provider, f"/providers/{index}", extra=())
+            issues += _twice(given, "/providers")
         expect = document.get("expect")
         if isinstance(expect, dict):
             if not expect:
@@ -117,9 +118,22 @@ class Definitions:
         told = [issue.path for issue in issues]
         if any(_within(path, "/providers") for path in told):
             document = {key: value for key, value in document.items() if key != "providers"}
+        elif isinstance(given, list):
+            # They stand for the pack's, and rules may ask.
+            document = {**document, "providers": [{**provider, "source": "pack"} for provider in given]}
         value, rest = _model_of(PackTest)(document)
         issues += [issue for issue in rest if not any(_within(issue.path, path) for path in told)]
         return value, in_document_order(issues, document)
+
+
+def _twice(providers: Iterable[Any], path: str) -> Iterable[Issue]:
+    """Ids that stand twice in a list of providers."""
+    first: dict[str, int] = {}
+    for index, provider in enumerate(providers):
+        name = provider.get("id") if isinstance(provider, dict) else None
+        if isinstance(name, str) and first.setdefault(name, index) != index:
+            at = child(path, index, "id")
+            yield Issue(at, f"{shown(name)} is the id of {child(path, first[name])} too; ids are unique")
 
 
 class _Values(dict[str, Any]):
