@@ -22,7 +22,9 @@ class Shell:
     """A bash that goes on from command to command, as a person's does."""
 
     def __init__(self, home: Path) -> None:
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "COLUMNS", "FORCE_COLOR"))}
+        kept = {
+            key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "COLUMNS", "FORCE_COLOR"))
+        }
         committer = {key.replace("AUTHOR", "COMMITTER"): value for key, value in NAMES.items()}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "NO_COLOR": "1", "PATH": path}

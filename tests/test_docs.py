@@ -14,7 +14,7 @@ from whyroute.cli import main
 ROOT = Path(__file__).parent.parent
 PAGES = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "guide.md"),  # a test of its own
     ROOT / "catalog" / "README.md",
     ROOT / "rules" / "README.md",
 ]

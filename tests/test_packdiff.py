@@ -133,7 +133,7 @@ def test_requests_of_a_file(capsys: pytest.CaptureFixture[str], packs: Path) -> 
     assert "4 requests of 2 tenants compared at 2026-12-24: 3 differ" in out
     assert "line 3 (r3): acme: long\n" in out
     assert "line 4: acme: its own declaration\n" in out
-    assert "line 5: bank: short\n    was     us / big\n    now     eu / small\n" in out
+    assert "line 5: bank: short\n    was      us / big\n    now      eu / small\n" in out
 
 
 def test_a_request_that_one_pack_refuses(capsys: pytest.CaptureFixture[str], packs: Path) -> None:

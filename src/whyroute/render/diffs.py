@@ -400,4 +400,4 @@ def _entry_lines(entry: Entry) -> Iterator[Line]:
     for head in entry.head:
         yield ("  ", ""), *head
     for word, line in entry.items:
-        yield (f"    {word:<8}", "dim"), *line
+        yield (f"    {word:<9}", "dim"), *line
