@@ -22,6 +22,7 @@ from .providers import (
     ModelInfo,
     ModelProvider,
     ProviderMetadata,
+    metadata_of,
     read_metadata,
     source_of,
 )
@@ -652,7 +653,7 @@ def as_provider(value: Any, path: str = "") -> Member:
     if isinstance(value, ProviderMetadata | Mapping):
         metadata = read_metadata(value, path)
         return DeclaredProvider(metadata), metadata
-    return value, read_metadata(getattr(value, "metadata", None), path)
+    return value, read_metadata(metadata_of(value), path)
 
 
 def _tie_break_order(meta: ProviderMetadata) -> list[int]:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .conditions import AllOf, AnyOf, Is, Node, Not, as_wire, named_condition_issues, read_condition
+from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
+from .instances import plain_form
 from .issues import Issue, child
-from .jsontext import plain
 from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .references import in_order
@@ -171,7 +171,7 @@ def read_rulebook(
         return rules
     groups = regions.groups if isinstance(regions, Regions) else regions
     sections = {"regions": groups or {}, "conditions": conditions or {}, "rules": list(rules), "waivers": list(waivers)}
-    cleaned, foreign = plain(as_wire(sections), path)
+    cleaned, foreign = plain_form(sections, path)
     if isinstance(regions, Regions):
         cleaned["regions"] = {}
     issues = foreign or rulebook_issues(cleaned, path)

@@ -19,6 +19,7 @@ from .constraints import (
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
+from .instances import is_checked
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
@@ -269,9 +270,10 @@ def solve(
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
     failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    if not isinstance(capability, Capability):
+    # Asked here as well, since most have been checked and a call costs more than the answer.
+    if type(capability) is not Capability or not is_checked(capability):
         capability = read_capability(capability)
-    if policy is not None and not isinstance(policy, TenantPolicy):
+    if policy is not None and (type(policy) is not TenantPolicy or not is_checked(policy)):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
     ruling = None
