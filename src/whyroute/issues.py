@@ -108,7 +108,8 @@ def kind_of(value: object) -> str:
         case list() | tuple():
             return "a list"
         case _:
-            return f"a {type(value).__name__}"
+            name = type(value).__name__
+            return f"{'an' if name[:1].lower() in tuple('aeiou') else 'a'} {name}"
 
 
 def quoted(names: Collection[Any], *, limit: int = 20) -> str:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from . import fields
 from .errors import InvalidInputError
 from .instances import is_checked, is_same, remember, wire_form
 from .issues import Issue, did_you_mean, pointer, quoted, shown
@@ -122,13 +123,16 @@ def _sentence(kind: str, value: Any, context: Mapping[str, Any], otherwise: str)
     if kind in _EXPECTED:
         return f"{found(value)}; {_EXPECTED[kind]} is expected"
     match kind:
-        case "value_error":
-            message = str(context["error"])
+        case "value_error" | fields.BROKEN:
+            message = str(context["error" if kind == "value_error" else "message"])
             # Validators of single fields only say what they expect.
             if value is None or "is expected" not in message:
                 return message
             wrong_number = isinstance(value, int | float) and not isinstance(value, bool) and "string" not in message
             return f"{shown(value) if wrong_number else found(value)}; {message}"
+        case "too_short":
+            least = context["min_length"]
+            return f"{found(value)}; a list of at least {least} {'item' if least == 1 else 'items'} is expected"
         case "string_too_short":
             return "empty; a non-empty string is expected" if value == "" else f"{found(value)}; it is too short"
         case "literal_error" | "enum":

@@ -170,7 +170,12 @@ def read_rulebook(
             raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
         return rules
     groups = regions.groups if isinstance(regions, Regions) else regions
-    sections = {"regions": groups or {}, "conditions": conditions or {}, "rules": list(rules), "waivers": list(waivers)}
+    sections = {
+        "regions": groups or {},
+        "conditions": conditions or {},
+        "rules": _listed(rules),
+        "waivers": _listed(waivers),
+    }
     cleaned, foreign = plain_form(sections, path)
     if isinstance(regions, Regions):
         cleaned["regions"] = {}
@@ -178,6 +183,11 @@ def read_rulebook(
     if issues:
         raise InvalidRequestError(issues)
     return rulebook_of(cleaned, regions if isinstance(regions, Regions) else None)
+
+
+def _listed(given: Any) -> Any:
+    """What is given for a list: what is none stays as it is, to be told of."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping) else given
 
 
 def rulebook_issues(document: Mapping[str, Any], path: str = "") -> list[Issue]:

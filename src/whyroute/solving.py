@@ -11,6 +11,7 @@ from .constraints import (
     About,
     Constraints,
     NamedConstraint,
+    Origin,
     Origins,
     RuleTerms,
     compile_constraints,
@@ -338,6 +339,9 @@ def situation_of(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
+    issues = _argument_issues(rules, waivers, capability_name, origins)
+    if issues:
+        raise InvalidRequestError(issues)
     if not (rules or waivers or conditions or regions or origins):
         # Nothing looks at the rest, but a broken one is no less broken.
         if at is not None or tokens is not None or labels is not None:
@@ -350,6 +354,28 @@ def situation_of(
     moment, call = _read_facts(labels, at, tokens)
     setting = book.setting(None if call is None else Call(*call))
     return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
+
+
+def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
+    """What is wrong with arguments that nothing else looks at, or whose absence would be taken for none."""
+    issues = [
+        Issue(f"/{name}", f"null; {name} are a list, which may be empty")
+        for name, given in (("rules", rules), ("waivers", waivers))
+        if given is None
+    ]
+    if capability_name is not None and not isinstance(capability_name, str):
+        message = f"{shown(capability_name)} is {kind_of(capability_name)}; a string is expected"
+        issues.append(Issue("/capabilityName", message))
+    if origins is not None and not _are_origins(origins):
+        issues.append(Issue("/origins", "origins are lists of Origin in an object, by the ids of constraints"))
+    return issues
+
+
+def _are_origins(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and isinstance(places, list | tuple) and all(isinstance(each, Origin) for each in places)
+        for name, places in given.items()
+    )
 
 
 def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, int] | None]:
