@@ -134,9 +134,10 @@ def test_a_fault_within_a_providers_metadata_is_told() -> None:
 
 
 def test_engines_and_limits_that_there_are_not() -> None:
-    for engine in (5, [], "turbo"):
+    engines: list[Any] = [5, [], "turbo"]
+    for engine in engines:
         with pytest.raises(ValueError, match="is no engine; the engines are `bitset`, `plain`"):
-            wr.route({"needs": []}, PROVIDERS, engine=engine)  # type: ignore[arg-type]  # wrong on purpose
+            wr.route({"needs": []}, PROVIDERS, engine=engine)
     with pytest.raises(TypeError, match="`limits` is a number; Limits are expected"):
         wr.explain({"needs": []}, PROVIDERS, limits=5)  # type: ignore[arg-type]  # wrong on purpose
 
