@@ -9,7 +9,7 @@ from .errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 from .fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
 from .instances import is_checked, is_same, remember, wire_form
-from .issues import Issue
+from .issues import Issue, few_searches
 from .jsontext import JsonTextError, plain, read_json
 from .modelissues import issues_of
 from .wording import in_document_order
@@ -215,9 +215,10 @@ def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Cap
     strays: list[Issue] = []
     if isinstance(spec, Capability):
         document, strays = wire_form(spec, known_as=Capability)
-    issues = [*strays, *_schema_issues(document, empty_needs=False)]
+    with few_searches():
+        issues = [*strays, *_schema_issues(document, empty_needs=False)]
     if issues:
-        raise InvalidCapabilityError(in_document_order(issues, document))
+        raise InvalidCapabilityError(in_document_order(issues, document) if strays else issues)
     return _read(plain(document)[0], "")
 
 
@@ -255,10 +256,12 @@ def _read_routable(document: Any, path: str, strays: list[Issue]) -> Capability:
         else:
             remember(value)
             return value
-    found = (Issue(path + issue.path, issue.message) for issue in _schema_issues(document, empty_needs=True))
+    with few_searches():
+        broken = _schema_issues(document, empty_needs=True)
+    found = (Issue(path + issue.path, issue.message) for issue in broken)
     issues = [*strays, *found]
     if issues:
-        raise InvalidCapabilityError(in_document_order(issues, document, path))
+        raise InvalidCapabilityError(in_document_order(issues, document, path) if strays else issues)
     return _read(cleaned, path)
 
 

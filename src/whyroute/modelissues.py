@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from . import fields
 from .errors import InvalidInputError
 from .instances import is_checked, is_same, remember, wire_form
-from .issues import Issue, did_you_mean, pointer, quoted, shown
+from .issues import Issue, did_you_mean, few_searches, pointer, quoted, shown
 from .jsontext import plain
 from .wording import found, in_document_order, missing_keys, unknown_key
 
@@ -53,7 +53,9 @@ def _read(model: type[M], document: Any, path: str, strays: list[Issue], error: 
     except ValidationError as problem:
         # A value that no JSON text could hold was reported; what is left of it would be reported again.
         unreadable = {issue.path for issue in foreign}
-        broken = [issue for issue in issues_of(problem, cleaned, path, model=model) if issue.path not in unreadable]
+        with few_searches():
+            every = issues_of(problem, cleaned, path, model=model)
+        broken = [issue for issue in every if issue.path not in unreadable]
         raise error(in_document_order([*foreign, *broken], cleaned, path)) from None
     if foreign:
         raise error(in_document_order(foreign, cleaned, path))

@@ -22,7 +22,7 @@ from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
 from .frozen import FrozenDict
 from .instances import is_checked, is_same, remember, wire_form
-from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from .jsontext import Unreadable, plain
 from .modelissues import read_model
 
@@ -40,6 +40,7 @@ __all__ = [
     "metadata_problems",
     "read_metadata",
     "read_setup_failures",
+    "routable_problems",
     "source_of",
 ]
 
@@ -257,12 +258,12 @@ def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
 def _read_problems(document: Any, path: str) -> tuple[list[Problem], Any]:
     """What is wrong with metadata; the metadata read when nothing is, else its wire form."""
     if not isinstance(document, ProviderMetadata):
-        problems, cleaned = metadata_problems(document, path)
+        problems, cleaned = routable_problems(document, path)
         return problems, cleaned if problems else ProviderMetadata.of_checked(cleaned)
     if is_checked(document):
         return [], document
     wire, strays = wire_form(document, path)
-    problems, cleaned = metadata_problems(wire, path)
+    problems, cleaned = routable_problems(wire, path)
     problems += [("invalid-metadata", issue) for issue in strays]
     if problems:
         return problems, cleaned
@@ -315,7 +316,19 @@ def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
     Returns:
         The problems, and the metadata in wire form with its numbers read as doubles.
     """
-    return _problems_of(value, path, by_name=False)
+    with few_searches():
+        return _problems_of(value, path, by_name=False)
+
+
+def routable_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
+    """`metadata_problems` outside a rule pack, where nobody would keep a provider to the tenants that it is for."""
+    problems, cleaned = metadata_problems(value, path)
+    if isinstance(value, Mapping) and "onlyTenants" in value:
+        message = (
+            "`onlyTenants` is for rule packs, where requests name their tenant; give the providers that this tenant has"
+        )
+        problems.append(("invalid-metadata", Issue(child(path, "onlyTenants"), message)))
+    return problems, cleaned
 
 
 def _problems_of(value: Any, path: str, *, by_name: bool) -> tuple[list[Problem], Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .instances import plain_form
-from .issues import Issue, child
+from .issues import Issue, child, few_searches
 from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .references import in_order
@@ -179,7 +179,8 @@ def read_rulebook(
     cleaned, foreign = plain_form(sections, path)
     if isinstance(regions, Regions):
         cleaned["regions"] = {}
-    issues = foreign or rulebook_issues(cleaned, path)
+    with few_searches():
+        issues = foreign or rulebook_issues(cleaned, path)
     if issues:
         raise InvalidRequestError(issues)
     return rulebook_of(cleaned, regions if isinstance(regions, Regions) else None)
