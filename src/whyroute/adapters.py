@@ -9,7 +9,6 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from threading import Lock
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -17,6 +16,7 @@ from pydantic import AfterValidator, Field
 
 from .errors import AdapterConfigError, DuplicateAdapterError
 from .fields import Count, Number, WireModel, broken
+from .forks import Lock
 from .issues import kind_of, shown
 from .providers import ModelProvider, ProviderMetadata
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
-import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from . import bits
 from .bits import BitSlices
 from .errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from .features import UNSPECIFIED_REGION
+from .forks import Lock
 from .globs import glob
 from .issues import Issue, kind_of
 from .numbers import Number, exact, scaled
@@ -299,7 +299,7 @@ class Catalog(Sequence[ModelProvider]):
         self._numbers: dict[str, BitSlices] = {}
         self._calls: dict[Call, CallCosts] = {}
         self._found: dict[tuple[str, str | None], int] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     # The sequence of providers.
 
@@ -512,7 +512,7 @@ class Catalog(Sequence[ModelProvider]):
         found._numbers = {}
         found._calls = {}
         found._found = {}
-        found._lock = threading.Lock()
+        found._lock = Lock()
         models = _tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)
         owner[at:at] = array("I", [len(self._providers)] * len(models))

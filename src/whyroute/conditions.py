@@ -60,7 +60,14 @@ class Grammatical(WireModel):
         return found
 
 
+def _with_filled_lists(schema: dict[str, Any]) -> None:
+    for key in schema["properties"].keys() & {"in", "notIn"}:
+        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
+
+
 class _Matcher(WireModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
+
     exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
 
 
@@ -106,7 +113,10 @@ def _with_labels(schema: dict[str, Any]) -> None:
     """Say in a JSON schema that `labels.<key>` is the only open key."""
     names = {"items": {"type": "string"}, "type": "array"}
     matcher = TextMatcher.model_json_schema(by_alias=True)
-    schema["patternProperties"] = {r"^labels\.": {"anyOf": [{"type": "string"}, names, matcher]}}
+    # An empty list or matcher says nothing; what is no list or object is not concerned.
+    filled = {"minItems": 1, "minProperties": 1}
+    schema["properties"] = {key: {**field, **filled} for key, field in schema["properties"].items()}
+    schema["patternProperties"] = {r"^labels\.": {"anyOf": [{"type": "string"}, names, matcher], **filled}}
     schema["additionalProperties"] = False
     schema["minProperties"] = 1
 

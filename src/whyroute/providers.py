@@ -64,10 +64,14 @@ class ModelCost(_Open):
 class ModelThinking(_Open):
     """How a model thinks before it answers."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra={"additionalProperties": False})
+
     mode: Literal["adaptive", "always"] = Field(
         description="`adaptive`: on unless turned down; `always`: it can only be lowered"
     )
-    lowest: str = Field(description="the vendor's own setting for the least thinking")
+    lowest: str = Field(
+        description="the vendor's own setting for the least thinking", json_schema_extra={"minLength": 1}
+    )
 
 
 class ModelInfo(_Open):

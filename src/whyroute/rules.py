@@ -12,7 +12,7 @@ from .errors import InvalidRequestError
 from .fields import Number, OrAbsent, WireModel
 from .instances import plain_form
 from .issues import Issue, child, did_you_mean, quoted, shown
-from .moments import is_within, moment_issues, read_moment
+from .moments import MOMENT_PATTERN, is_within, moment_issues, read_moment
 from .numbers import as_double
 from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
 
@@ -67,7 +67,17 @@ class Rule(Grammatical):
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": [effect]} for effect in EFFECTS]}
+        json_schema_extra={
+            "oneOf": [{"required": [effect]} for effect in EFFECTS],
+            "if": {
+                "required": ["prefer"],
+                "properties": {
+                    "prefer": {"not": {"anyOf": [{"required": [order]} for order in ("lowest", "highest")]}}
+                },
+            },
+            "then": {"required": ["weight"]},
+            "else": {"properties": {"weight": False}},
+        }
     )
 
     name: str = Field(description="unique; its constraint is `rules/<name>`", min_length=1)
@@ -88,8 +98,17 @@ class Rule(Grammatical):
     )
     weight: OrAbsent[Number] = Field(default=None, description="what a preference adds to the score")
     waivable: bool = Field(default=False, description="whether a waiver may lift it")
-    from_: OrAbsent[str] = Field(default=None, alias="from", description=f"when it starts: {_TIME}")
-    until: OrAbsent[str] = Field(default=None, description=f"when it ends: {_TIME}; a date is the last day")
+    from_: OrAbsent[str] = Field(
+        default=None,
+        alias="from",
+        description=f"when it starts: {_TIME}",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
+    until: OrAbsent[str] = Field(
+        default=None,
+        description=f"when it ends: {_TIME}; a date is the last day",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
     mode: Literal["enforce", "shadow"] = Field(
         default="enforce", description="shadow: it rejects nobody, and the answer says what enforcing it would give"
     )
@@ -141,7 +160,11 @@ class Waiver(Grammatical):
     admits: Condition = Field(description="the rule is lifted for candidates that certainly meet this")
     because: str = Field(description="why it was given", min_length=1)
     owner: OrAbsent[str] = Field(default=None, description="who answers for it", min_length=1)
-    until: OrAbsent[str] = Field(default=None, description=f"when it ends: {_TIME}; a date is the last day")
+    until: OrAbsent[str] = Field(
+        default=None,
+        description=f"when it ends: {_TIME}; a date is the last day",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
 
     @classmethod
     def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
