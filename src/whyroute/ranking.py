@@ -132,8 +132,7 @@ class ScoreMemo:
         return kept[2]
 
 
-# One for all rankings, since each route makes one. A process is forked when nobody holds it, so that no child has a class
-# half found.
+# One for all rankings, since each route makes one; nobody holds it at a fork, so that no child has a class half found.
 _FINDING = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
