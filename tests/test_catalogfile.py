@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from whyroute.catalogfile import InvalidCatalogError, UnreadableFileError, read_document, read_providers
+from whyroute.catalogfile import ONLY_IN_PACKS, InvalidCatalogError, UnreadableFileError, read_document, read_providers
 from whyroute.yamltext import YamlTextError, read_yaml
 
 
@@ -14,6 +14,9 @@ def written(tmp_path: Path, text: str, name: str = "catalog.yaml") -> Path:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+LIMITS = "limits what may be used, and only the providers are read here; use `whyroute route PACK --tenant ...`"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,20 @@ def test_providers_of_a_file(tmp_path: Path, name: str, text: str) -> None:
         (
             "providers: [{id: 2024-08-06}]",
             [("/providers/0/id", "a Python `date` has no JSON form; text goes in quotes")],
+        ),
+        (
+            "providers: [{id: a, onlyTenants: [acme]}]\nrules: []\npolicies: []",
+            [
+                (
+                    "/policies",
+                    f"`policies` {LIMITS}",
+                ),
+                (
+                    "/rules",
+                    f"`rules` {LIMITS}",
+                ),
+                ("/providers/0/onlyTenants", ONLY_IN_PACKS),
+            ],
         ),
         ("providers: [{cost: .nan}]", [("/providers/0/cost", "`NaN` is not a number; a finite number is expected")]),
     ],

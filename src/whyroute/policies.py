@@ -61,7 +61,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     """Read a policy from its wire form.
 
     Args:
-        document: A JSON-like object with camelCase keys, or a TenantPolicy, which is returned as it is.
+        document: A JSON-like object with camelCase keys, or a TenantPolicy, which is returned as it is when sound.
         path: JSON pointer of the document, for the issues.
 
     Raises:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .conditions import AllOf, AnyOf, Is, Node, Not, as_wire, named_condition_issues, read_condition
+from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
-from .issues import Issue, child
-from .jsontext import plain
+from .instances import plain_form
+from .issues import Issue, child, few_searches
 from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .references import in_order
@@ -215,14 +215,25 @@ def read_rulebook(
             raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
         return rules
     groups = regions.groups if isinstance(regions, Regions) else regions
-    sections = {"regions": groups or {}, "conditions": conditions or {}, "rules": list(rules), "waivers": list(waivers)}
-    cleaned, foreign = plain(as_wire(sections), path)
+    sections = {
+        "regions": groups or {},
+        "conditions": conditions or {},
+        "rules": _listed(rules),
+        "waivers": _listed(waivers),
+    }
+    cleaned, foreign = plain_form(sections, path)
     if isinstance(regions, Regions):
         cleaned["regions"] = {}
-    issues = foreign or rulebook_issues(cleaned, path)
+    with few_searches():
+        issues = foreign or rulebook_issues(cleaned, path)
     if issues:
         raise InvalidRequestError(issues)
     return rulebook_of(cleaned, regions if isinstance(regions, Regions) else None)
+
+
+def _listed(given: Any) -> Any:
+    """What is given for a list: what is none stays as it is, to be told of."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping) else given
 
 
 def rulebook_issues(document: Mapping[str, Any], path: str = "") -> list[Issue]:

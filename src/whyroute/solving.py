@@ -11,6 +11,7 @@ from .constraints import (
     About,
     Constraints,
     NamedConstraint,
+    Origin,
     Origins,
     RuleTerms,
     compile_constraints,
@@ -19,6 +20,7 @@ from .constraints import (
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
+from .instances import is_checked
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
@@ -272,9 +274,10 @@ def solve(
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
     failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    if not isinstance(capability, Capability):
+    # Asked here as well, since most have been checked and a call costs more than the answer.
+    if type(capability) is not Capability or not is_checked(capability):
         capability = read_capability(capability)
-    if policy is not None and not isinstance(policy, TenantPolicy):
+    if policy is not None and (type(policy) is not TenantPolicy or not is_checked(policy)):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
     ruling = None
@@ -339,6 +342,9 @@ def situation_of(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
+    issues = _argument_issues(rules, waivers, capability_name, origins)
+    if issues:
+        raise InvalidRequestError(issues)
     if not (rules or waivers or conditions or regions or origins):
         # Nothing looks at the rest, but a broken one is no less broken.
         if at is not None or tokens is not None or labels is not None:
@@ -351,6 +357,28 @@ def situation_of(
     moment, call = _read_facts(labels, at, tokens)
     setting = book.setting(None if call is None else Call(*call))
     return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
+
+
+def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
+    """What is wrong with arguments that nothing else looks at, or whose absence would be taken for none."""
+    issues = [
+        Issue(f"/{name}", f"null; {name} are a list, which may be empty")
+        for name, given in (("rules", rules), ("waivers", waivers))
+        if given is None
+    ]
+    if capability_name is not None and not isinstance(capability_name, str):
+        message = f"{shown(capability_name)} is {kind_of(capability_name)}; a string is expected"
+        issues.append(Issue("/capabilityName", message))
+    if origins is not None and not _are_origins(origins):
+        issues.append(Issue("/origins", "origins are lists of Origin in an object, by the ids of constraints"))
+    return issues
+
+
+def _are_origins(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and isinstance(places, list | tuple) and all(isinstance(each, Origin) for each in places)
+        for name, places in given.items()
+    )
 
 
 def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, int] | None]:

@@ -22,7 +22,7 @@ from .errors import (
 )
 from .explanations import Explanation
 from .facts import label_issues, token_issues
-from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .moments import moment_issues, read_moment, written
 from .policies import TenantPolicy, read_policy
@@ -31,8 +31,8 @@ from .providers import (
     ProviderMetadata,
     SetupFailure,
     invalid_provider,
-    metadata_problems,
     read_setup_failures,
+    routable_problems,
 )
 from .solver import EngineName
 from .solving import Situation, Solved, solve
@@ -208,6 +208,11 @@ def read_request(request: Any, *, now: datetime | None = None) -> Request:
     """
     if not isinstance(request, Mapping):
         raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    with few_searches():
+        return _read_request(request, now)
+
+
+def _read_request(request: Mapping[str, Any], now: datetime | None) -> Request:
     reader = _Reader(request)
     document = reader.document()
     document.setdefault("at", written(now or datetime.now(UTC)))
@@ -329,7 +334,7 @@ class _Reader:
         seen: dict[str, int] = {}
         for index, value in enumerate(given):
             path = child("", "providers", index)
-            problems, cleaned = metadata_problems(value, path)
+            problems, cleaned = routable_problems(value, path)
             if problems:
                 self.errors.append(invalid_provider(problems, cleaned))
                 continue

@@ -6,8 +6,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from .conditions import Condition
+from .moments import MOMENT_PATTERN
 from .policies import TenantPolicy
-from .providers import ProviderMetadata, SetupFailure
+from .providers import ModelCost, ModelInfo, ProviderMetadata, SetupFailure
 from .rules import Rule, Waiver
 from .schema import capability_schema
 
@@ -60,7 +61,10 @@ def request_schema() -> dict[str, Any]:
     for key in ("$schema", "$id", "$comment"):
         capability.pop(key)
     capability["properties"]["needs"].pop("minItems")
-    provider = of_model(ProviderMetadata, definitions)
+    provider = _without_other_names(of_model(ProviderMetadata, definitions), ProviderMetadata)
+    provider["properties"]["onlyTenants"] = False  # nobody would keep it to them
+    for name, model in (("ModelInfo", ModelInfo), ("ModelCost", ModelCost)):
+        definitions[name] = _without_other_names(definitions[name], model)
     policy = of_model(TenantPolicy, definitions)
     failure = of_model(SetupFailure, definitions)
     rule = of_model(Rule, definitions)
@@ -99,6 +103,7 @@ def request_schema() -> dict[str, Any]:
             },
             "at": {
                 "type": "string",
+                "pattern": MOMENT_PATTERN,
                 "description": "The time of the request: a date, or a date and time with its zone. Default: now.",
             },
             "tokens": {
@@ -381,6 +386,12 @@ def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, A
     for name, definition in schema.pop("$defs", {}).items():
         definitions[name] = _on_the_wire(definition)
     return dict(_on_the_wire(schema))
+
+
+def _without_other_names(schema: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Metadata takes keys that nobody knows, but not the names in Python of those that it has."""
+    names = {name: False for name, field in model.model_fields.items() if (field.alias or name) != name}
+    return {**schema, "properties": {**schema["properties"], **names}}
 
 
 def _on_the_wire(schema: Any) -> Any:

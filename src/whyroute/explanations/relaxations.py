@@ -16,6 +16,7 @@ from ..solving import Solved
 from ..terms import (
     ContextWindowTerm,
     FeatureTerm,
+    KindTerm,
     LatencyTerm,
     ListTerm,
     PriceTerm,
@@ -89,7 +90,10 @@ class Relaxation:
 
 
 def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
-    """The relaxation of one correction; None when other rules apply to the edited request, and nothing satisfies them.
+    """The relaxation of one correction; None when there is none.
+
+    There is none when other rules apply to the edited request, and nothing satisfies them, or when every candidate is
+    of a kind that no request can ask for: a provider's may be empty, a declaration's may not.
 
     Of the candidates that fail exactly the correction's constraints, it takes those that the fewest edits admit, and
     of these the best ranked one. The edited request is solved again: the pick is what it answers.
@@ -100,7 +104,12 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
     """
     constraints = solved.constraints
     chosen = [constraints[index] for index in correction]
-    members = _fewest_edits(chosen, _failing_exactly(solved, correction))
+    admissible = _failing_exactly(solved, correction)
+    if any(isinstance(constraint.term, KindTerm) for constraint in chosen):
+        admissible &= ~solved.catalog.of_kind("")
+    if not admissible:
+        return None
+    members = _fewest_edits(chosen, admissible)
     candidate = solved.catalog.candidate(solved.ranked(members).best())
     draft = _Draft(solved.capability, solved.policy)
     edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)

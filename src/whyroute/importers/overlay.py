@@ -120,7 +120,7 @@ def _issue(details: ErrorDetails) -> Issue:
         found = "empty" if value in ("", [], {}) else f"{shown(value)}, {kind_of(value)}"
         message = f"{found}; {expected}"
     else:
-        message = details["msg"].removeprefix("Value error, ")
+        message = details["msg"]
         if value is not None:
             message = f"{shown(value)}, {kind_of(value)}; {message}"
     return Issue(pointer(place), message)

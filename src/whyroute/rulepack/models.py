@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from ..declarations import Capability
-from ..fields import Count, Names, OrAbsent, WireModel
+from ..fields import Count, Names, OrAbsent, WireModel, broken
 from ..policies import Clauses
 from ..providers import ProviderMetadata
 
@@ -108,7 +108,7 @@ class RejectedCandidate(TestCandidate):
 
 def _candidates(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise ValueError("a list of candidates is expected")
+        raise broken("a list of candidates is expected")
     return value
 
 
