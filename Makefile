@@ -33,10 +33,10 @@ lint: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 test: lint ## everything but the slow tests: under ten minutes
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -m 'not slow' --numprocesses auto --dist worksteal
 
 test-all: lint ## everything
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 bench: $(STAMP) ## route and failed answers, engines side by side
 	$(BIN)/python -m benchmarks

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import strategies as wire
 from house_style import broken_rules
+from naming import named
 from whyroute import InvalidRequestError, answer
 from whyroute.wire import answer_line, read_request
 
@@ -391,7 +392,7 @@ def test_what_is_missing() -> None:
     assert "missing" in message_at(error_of({}), "/providers")
 
 
-@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=repr)
+@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=named)
 def test_a_request_that_is_no_object(asking: Any) -> None:
     error = error_of(asking)
     assert (error["code"], paths(error)) == ("invalid-request", [""])
