@@ -226,7 +226,6 @@ def test_long_declarations_take_effort_in_proportion() -> None:
 
         return calls(read)
 
-    effort(20)  # fills what is remembered
     assert effort(900) < 4 * effort(300)
 
 
