@@ -5,7 +5,7 @@ from typing import Any
 
 from ..catalogfile import read_document
 from ..errors import WhyrouteError
-from ..issues import shown
+from ..issues import printable, shown
 from ..rulepack import Pack, load_pack
 from ..wire import Request
 from .output import CommandError
@@ -64,7 +64,7 @@ def request_of(
 def _declaration(path: str) -> Mapping[str, Any]:
     document = read_document(path)
     if not isinstance(document, dict):
-        raise CommandError(f"{path}: a capability declaration is an object")
+        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
     return document
 
 
