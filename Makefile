@@ -33,10 +33,10 @@ lint: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 test: lint ## everything but the slow tests: under ten minutes
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -m 'not slow' --numprocesses auto --dist worksteal
 
 test-all: lint ## everything
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 MINUTES ?= 10
 fuzz: $(STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong

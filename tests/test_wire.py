@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 
 import strategies as wire
 from house_style import broken_rules
+from naming import named
 from whyroute import InvalidRequestError, answer
 from whyroute.issues import MAX_ISSUES
 from whyroute.moments import MOMENT_PATTERN, moment_issues
@@ -396,7 +397,7 @@ def test_what_is_missing() -> None:
     assert "missing" in message_at(error_of({}), "/providers")
 
 
-@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=repr)
+@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=named)
 def test_a_request_that_is_no_object(asking: Any) -> None:
     error = error_of(asking)
     assert (error["code"], paths(error)) == ("invalid-request", [""])

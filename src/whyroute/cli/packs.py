@@ -6,7 +6,7 @@ from typing import Any
 
 from ..catalogfile import read_document
 from ..errors import WhyrouteError
-from ..issues import shown
+from ..issues import printable, shown
 from ..moments import moment_issues, written
 from ..rulepack import Pack, load_pack
 from ..wire import Request
@@ -66,7 +66,7 @@ def request_of(
 def _declaration(path: str) -> Mapping[str, Any]:
     document = read_document(path)
     if not isinstance(document, dict):
-        raise CommandError(f"{path}: a capability declaration is an object")
+        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
     return document
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from whyroute.catalogfile import InvalidCatalogError
-from whyroute.issues import Issue, child, kind_of, shown
-
+from ..catalogfile import InvalidCatalogError
+from ..issues import Issue, child, kind_of, shown
 from .reading import entries
 
 __all__ = ["FORMATS", "require_format"]
