@@ -17,7 +17,7 @@ from .bits import BitSlices
 from .errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from .features import UNSPECIFIED_REGION
 from .forks import Lock
-from .globs import glob
+from .globs import matching
 from .issues import Issue, kind_of
 from .numbers import Number, exact, scaled
 from .providers import (
@@ -565,9 +565,7 @@ class Catalog(Sequence[ModelProvider]):
         found = self._found.get((column, pattern))
         if found is None:
             values = [meta.id for meta in self._metadata] if column == "provider" else self._column(column).values()
-            matches = None if pattern is None else glob(pattern)
-            matched = [value for value in values if matches is None or matches(value)]
-            found = self._having_many(column, matched)
+            found = self._having_many(column, list(values) if pattern is None else matching(pattern, values))
             if len(self._found) >= _FOUND_SETS:
                 self._found.clear()
             self._found[column, pattern] = found

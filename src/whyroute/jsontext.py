@@ -106,8 +106,36 @@ def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH, marked: boo
         A copy made of dict, list and scalars, and the issues: numbers that are not finite doubles, text that is not
         valid Unicode, keys that are not strings, foreign types, nesting that is too deep.
     """
-    issues: list[Issue] = []
-    return _plain(value, path, max_depth, issues, set(), marked), issues
+    try:
+        return _sound(value, max_depth), []
+    except _UnsoundError:
+        issues: list[Issue] = []
+        return _plain(value, path, max_depth, issues, set(), marked), issues
+
+
+class _UnsoundError(Exception):
+    """Something has no JSON form; `_plain` tells what and where."""
+
+
+def _sound(value: Any, depth: int) -> Any:
+    """A copy of what has no faults: most inputs, for which no pointer need be written."""
+    kind = type(value)
+    if kind is str:
+        if value.isascii() or is_unicode(value):
+            return value
+    elif value is None or kind is bool:
+        return value
+    elif kind is int or kind is float:
+        number = as_double(value)
+        if math.isfinite(number):
+            return number
+    elif depth <= 0:
+        pass  # and so one that holds itself ends here
+    elif kind is list or kind is tuple:
+        return [_sound(item, depth - 1) for item in value]
+    elif kind is dict and all(type(key) is str and (key.isascii() or is_unicode(key)) for key in value):
+        return {key: _sound(item, depth - 1) for key, item in value.items()}
+    raise _UnsoundError
 
 
 def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int], marked: bool) -> Any:
