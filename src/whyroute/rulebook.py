@@ -144,15 +144,16 @@ class Rulebook:
         """The rules, in order."""
         return tuple(entry.rule for entry in self.entries)
 
-    def in_force(self, request: RequestFacts) -> Iterator[tuple[int, Entry]]:
+    def in_force(self, request: RequestFacts) -> list[tuple[int, Entry]]:
         """The rules that apply to a request, each with its place."""
         values: dict[str, Any] = {}
-        for index, entry in enumerate(self.entries):
-            dated = entry.since is not None or entry.until is not None
-            if dated and not is_within(request.at, entry.since, entry.until):
-                continue
-            if entry.when is None or self._asks_for(entry, entry.when, request, values):
-                yield index, entry
+        at = request.at
+        return [
+            (index, entry)
+            for index, entry in enumerate(self.entries)
+            if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
+            and (entry.when is None or self._asks_for(entry, entry.when, request, values))
+        ]
 
     def _asks_for(self, entry: Entry, when: Compiled, request: RequestFacts, values: dict[str, Any]) -> bool:
         """Whether a rule's `when` lets it apply; `values` are the fields of the request that were looked at before.

@@ -55,7 +55,7 @@ class Judge:
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
-        self._every: dict[int, tuple[Expectation, Compiled]] = {}
+        self._every: dict[str, Compiled] = {}
 
     def mismatches(self, expect: Expectation, solved: Solved) -> tuple[Mismatch, ...]:
         """The keys that do not hold, in the order in which a pack lists them; only those given are looked at."""
@@ -69,12 +69,11 @@ class Judge:
         """The condition of `every`."""
         if expect.every is None:
             return None
-        kept = self._every.get(id(expect))
-        if kept is None:
-            node = read_condition(expect.every).node
-            # The expectation is kept with it, or its id could become another one's.
-            kept = self._every[id(expect)] = expect, compiled(node, *self._named)
-        return kept[1]
+        text = repr(expect.every)  # many tests say the same
+        found = self._every.get(text)
+        if found is None:
+            found = self._every[text] = compiled(read_condition(expect.every).node, *self._named)
+        return found
 
     @cached_property
     def _named(self) -> tuple[Mapping[str, Any], tuple[str, ...]]:
