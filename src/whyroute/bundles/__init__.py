@@ -1,0 +1,1 @@
+"""Bundles: several capabilities routed together."""
