@@ -54,7 +54,7 @@ def test_the_readme_shows_commands() -> None:
     assert len(console_runs(ROOT / "README.md")) >= 3
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/bundles.md"])
 def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
     blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict[str, object] = {}

@@ -10,7 +10,7 @@ from ..facts import label_issues, token_issues
 from ..issues import Issue, child, did_you_mean, quoted, shown
 from ..jsontext import plain
 from ..solving import Situation
-from ..wording import found, unknown_key
+from ..wording import found, missing_keys, unknown_key
 from .solving import Slot
 from .ties import Tie, read_tie, tie_issues
 
@@ -67,7 +67,7 @@ def slot_issues(slot: Any, path: str, *, named: bool = False) -> list[Issue]:
             issues += label_issues(value, child(path, key))
         elif key == "tokens":
             issues += token_issues(value, child(path, key))
-    if "capability" not in slot:
+    if missing_keys(["capability"], SLOT_KEYS, [key for key in slot if isinstance(key, str)]):
         what = "a declaration or a name" if named else "a declaration"
         issues.append(Issue(child(path, "capability"), f"missing; a slot has {what} under `capability`"))
     return issues

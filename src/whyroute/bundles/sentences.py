@@ -13,9 +13,10 @@ from .joint import best
 from .ordering import costs_of, ranked_of
 from .solving import JointConstraint, JointSolved
 
-__all__ = ["clash_sentence", "joint_named", "picks_phrase"]
+__all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase"]
 
 _NODES = 20_000
+_OWN = 2
 
 
 def joint_named(solved: JointSolved, constraint: JointConstraint) -> str:
@@ -27,6 +28,22 @@ def joint_named(solved: JointSolved, constraint: JointConstraint) -> str:
         return named(constraint.first, tenant)
     text = named(constraint.first, tenant).removesuffix(f" ({constraint.first.id})")
     return f"{text} ({constraint.id})"
+
+
+def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
+    """The constraints of a core: all by name, or, where slots have many of their own, these by the slots' names."""
+    own = [constraint for constraint in core if constraint.tie is None and constraint.owner == "caller"]
+    if len(own) <= _OWN:
+        return joined([joint_named(solved, constraint) for constraint in core])
+    slots = list(dict.fromkeys(solved.names[constraint.slots[0]] for constraint in own))
+    names = joined([shown(slot) for slot in slots])
+    needed = f"what slot {names} asks for" if len(slots) == 1 else f"what slots {names} ask for"
+    return joined(
+        [
+            needed,
+            *(joint_named(solved, constraint) for constraint in core if not any(constraint is each for each in own)),
+        ]
+    )
 
 
 def picks_phrase(solved: JointSolved, numbers: Sequence[int], slots: Sequence[int]) -> str:
@@ -49,24 +66,29 @@ def clash_sentence(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
         if alone is not None and len(core) <= 3:
             sentence = slot_clash_sentence([constraint.named[alone] for constraint in core], solved.slots[alone])
             return f"in slot {shown(solved.names[alone])}, {sentence}"
-    phrases = few([joint_named(solved, constraint) for constraint in core], 5)
+    phrases = core_phrase(solved, core)
     verb = "can't be met" if len(core) == 1 else f"can't {'both' if len(core) == 2 else 'all'} hold"
     nearest = _nearest(solved, core)
     return f"{phrases} {verb}{'' if nearest is None else f': {nearest}'}"
 
 
 def _nearest(solved: JointSolved, core: Sequence[JointConstraint]) -> str | None:
-    """The candidates that meet all of a core but one tie, and by how much they miss that; None when none are found."""
+    """The candidates that meet all of a core but one tie, and by how much they miss that; None when none are found.
+
+    Where every slot has candidates on its own, they are among these.
+    """
     ties = [constraint for constraint in core if constraint.tie is not None]
     if not ties:
         return None
     left_out = next((each for each in reversed(ties) if solved.ties[each.tie or 0].op is not None), ties[-1])
     assert left_out.tie is not None  # it is among the ties
     tie = solved.ties[left_out.tie]
-    members = [solved.catalog.all()] * len(solved.names)
-    for constraint in core:
-        for slot, named_there in constraint.named.items():
-            members[slot] &= named_there.admitted
+    members = [slot.survivors for slot in solved.slots]
+    if not all(members):
+        members = [solved.catalog.all()] * len(solved.names)
+        for constraint in core:
+            for slot, named_there in constraint.named.items():
+                members[slot] &= named_there.admitted
     compiled = solved.compiled[left_out.tie]
     ranked = [ranked_of(each, one) for each, one in zip(solved.slots, members, strict=True)]
     if tie.op is not None and compiled.passes is not None:

@@ -176,7 +176,7 @@ def _field_issues(kind: str, field: Any, path: str) -> list[Issue]:
         instead = "sum" if kind in _COMPARING else "same"
         return [Issue(path, f"{shown(field)} goes with `{instead}`, not with `{kind}`; {named}")]
     near = did_you_mean(field, own) if isinstance(field, str) else ""
-    return [Issue(path, f"{found(field)}{near or '; ' + named}")]
+    return [Issue(path, f"{shown(field)} is no field here{near}" if near else f"{found(field)}; {named}")]
 
 
 def _slots_issues(value: Any, path: str, slots: Sequence[str] | None, *, least: int) -> list[Issue]:

@@ -2,7 +2,16 @@
 
 from .definitions import Definition
 from .loading import load_pack
-from .pack import AttachedRule, Pack, PolicyInForce, Resolved, UnknownCapabilityError, UnknownTenantError
+from .pack import (
+    AttachedRule,
+    Pack,
+    PolicyInForce,
+    Resolved,
+    ResolvedBundle,
+    UnknownBundleError,
+    UnknownCapabilityError,
+    UnknownTenantError,
+)
 from .problems import PackError, Place, Problem
 
 __all__ = [
@@ -14,6 +23,8 @@ __all__ = [
     "PolicyInForce",
     "Problem",
     "Resolved",
+    "ResolvedBundle",
+    "UnknownBundleError",
     "UnknownCapabilityError",
     "UnknownTenantError",
     "load_pack",

@@ -58,5 +58,6 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         conditions=definitions.conditions,
         rules=definitions.rules,
         waivers=definitions.waivers,
+        bundles=definitions.bundles,
         tests=definitions.tests,
     )
