@@ -60,7 +60,7 @@ def test_the_tour_of_the_example_pack_asks_for_every_tenant() -> None:
         assert f"--tenant {tenant.stem} " in asked
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/bundles.md"])
 def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
     blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict[str, object] = {}

@@ -383,11 +383,17 @@ def test_an_unknown_key_that_is_like_no_other() -> None:
     assert message_at(error_of(request(**{"a/b~c": 1})), "/a~1b~0c")
 
 
-@pytest.mark.parametrize("key", ["slots", "together"])
-def test_a_key_that_is_not_supported_yet_is_refused(key: str) -> None:
-    error = error_of(request(**{key: []}))
+def test_ties_go_with_slots() -> None:
+    error = error_of(request(together=[]))
     assert error["code"] == "invalid-request"
-    assert "not supported" in message_at(error, f"/{key}")
+    assert "which has `slots`" in message_at(error, "/together")
+
+
+def test_slots_take_the_place_of_a_capability() -> None:
+    error = error_of(request(slots=[]))
+    assert error["code"] == "invalid-request"
+    assert "an object of slots" in message_at(error, "/slots")
+    assert "key of each slot" in message_at(error, "/capability")
 
 
 def test_what_is_missing() -> None:

@@ -64,6 +64,7 @@ class SchemaName(StrEnum):
     request = "request"
     answer = "answer"
     pack = "pack"
+    bundle = "bundle"
 
 
 class TextOrJson(StrEnum):
@@ -449,7 +450,7 @@ def fmt(
     raise typer.Exit(run_fmt(pack, check=check, diff=diff))
 
 
-@app.command("test")
+@app.command("test", short_help="Run the tests of a rule pack.")
 def pack_tests(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     match: Annotated[
@@ -520,7 +521,7 @@ class FailLevel(StrEnum):
     warning = "warning"
 
 
-@app.command()
+@app.command(short_help="Look for what is wrong in a rule pack, or likely is.")
 def check(
     pack: PackArgument = None,
     format: Annotated[
@@ -548,7 +549,7 @@ def check(
     run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
 
 
-@app.command()
+@app.command(short_help="Compare what two rule packs answer.")
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
@@ -614,6 +615,66 @@ def batch(
     from .batch import run_batch  # noqa: PLC0415
 
     raise typer.Exit(run_batch(file, output, engine.value, progress=progress))
+
+
+@app.command(short_help="Route several capabilities together.")
+def bundle(
+    pack: PackArgument = None,
+    file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[FILE]", help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant."),
+    ] = None,
+    tenant: TenantOption = None,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--name", "-n", metavar="NAME", help="A bundle of the pack, instead of FILE."),
+    ] = None,
+    label: LabelOption = None,
+    at: AtOption = None,
+    request: RequestOption = None,
+    providers: ProvidersOption = None,
+    why_not: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--why-not", metavar="SLOT=PROVIDER/MODEL", help="A candidate to compare; may be repeated."),
+    ] = None,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
+    ] = 100_000,
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
+    everything: Annotated[bool, typer.Option("--all", help="All clashes and ways out, however many.")] = False,
+    output: OutputOption = None,
+) -> None:
+    """Route several capabilities together: one pick for each slot, and what ties them holds.
+
+    Exit status 0 when there is a bundle, 1 when there is none, 2 when the request is unusable.
+    """
+    from ..errors import WhyrouteError  # noqa: PLC0415
+    from .bundle import request_for_bundle, run_bundle  # noqa: PLC0415
+
+    try:
+        asked = request_for_bundle(
+            pack,
+            file,
+            tenant=tenant,
+            name=name,
+            labels=label or [],
+            at=at,
+            request=request,
+            providers=providers,
+        )
+    except WhyrouteError as error:
+        if format is TextOrJson.json:
+            with settled(2):
+                print_json({"error": error.to_dict()}, output)
+        raise CommandError(error) from None
+    run_bundle(
+        asked,
+        why_not=why_not or [],
+        as_json=format is TextOrJson.json,
+        everything=everything,
+        nodes=nodes,
+        output=output,
+    )
 
 
 @app.command(short_help="Print a JSON Schema.")

@@ -24,7 +24,7 @@ from ..terms import (
     RegionTerm,
 )
 
-__all__ = ["Edit", "Relaxation", "relax"]
+__all__ = ["Draft", "Edit", "Operation", "Relaxation", "relax"]
 
 Operation = Mapping[str, Any]
 """One operation of a JSON Patch (RFC 6902) on the wire request."""
@@ -111,7 +111,7 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
         return None
     members = _fewest_edits(chosen, admissible)
     candidate = solved.catalog.candidate(solved.ranked(members).best())
-    draft = _Draft(solved.capability, solved.policy)
+    draft = Draft(solved.capability, solved.policy)
     edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)
     again = solved.again(draft.edited_capability(), draft.policy, draft.lifted)
     if not again.survivors:
@@ -153,7 +153,7 @@ def _fewest_edits(chosen: Iterable[NamedConstraint], members: int) -> int:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """A request under edit: its parts as models, and the same edits as a JSON Patch."""
 
     capability: Capability

@@ -4,7 +4,16 @@ from .coverage import Coverage, Covered
 from .definitions import Definition
 from .expectations import Mismatch
 from .loading import load_pack
-from .pack import AttachedRule, Pack, PolicyInForce, Resolved, UnknownCapabilityError, UnknownTenantError
+from .pack import (
+    AttachedRule,
+    Pack,
+    PolicyInForce,
+    Resolved,
+    ResolvedBundle,
+    UnknownBundleError,
+    UnknownCapabilityError,
+    UnknownTenantError,
+)
 from .problems import PackError, Place, Problem
 from .sources import pack_files
 from .testing import Case, CaseResult, NoTestsError, Results, run_tests
@@ -24,7 +33,9 @@ __all__ = [
     "PolicyInForce",
     "Problem",
     "Resolved",
+    "ResolvedBundle",
     "Results",
+    "UnknownBundleError",
     "UnknownCapabilityError",
     "UnknownTenantError",
     "load_pack",

@@ -74,5 +74,6 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
         conditions=definitions.conditions,
         rules=definitions.rules,
         waivers=definitions.waivers,
+        bundles=definitions.bundles,
         tests=definitions.tests,
     )

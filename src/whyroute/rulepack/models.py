@@ -11,6 +11,7 @@ from ..policies import Clauses
 from ..providers import ProviderMetadata
 
 __all__ = [
+    "BundleEntry",
     "CapabilityEntry",
     "Expectation",
     "LabelDeclaration",
@@ -57,6 +58,25 @@ class CapabilityEntry(Capability):
         default_factory=dict, description="labels that every request for it has; one that says otherwise is invalid"
     )
     tokens: OrAbsent[Tokens] = Field(default=None, description="what a typical call uses; `callUsd` is its price")
+
+
+class BundleSlot(WireModel):
+    """One capability of a bundle."""
+
+    capability: str | dict[str, Any] = Field(description="the name of a capability of the pack, or a declaration")
+    preferred_provider: OrAbsent[str] = Field(default=None, description="a hint: this provider's candidates come first")
+    preferred_model: OrAbsent[str] = Field(default=None, description="a hint: candidates of this model name come first")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="what the request says of itself, in this slot")
+
+
+class BundleEntry(WireModel):
+    """Several capabilities that are routed together, with a name."""
+
+    name: Name = Field(description="what `whyroute bundle` and tests call it")
+    slots: dict[str, BundleSlot] = Field(
+        description="the capabilities, by the names of their slots", json_schema_extra={"minProperties": 1}
+    )
+    together: tuple[dict[str, Any], ...] = Field(default=(), description="what ties the slots")
 
 
 class _Part(WireModel):
@@ -116,6 +136,9 @@ class Expectation(WireModel):
     """What a test expects. Every key that is given must hold."""
 
     pick: OrAbsent[TestCandidate] = Field(default=None, description="the candidate that is picked")
+    picks: OrAbsent[dict[str, TestCandidate]] = Field(
+        default=None, description="of a bundle: the candidates that are picked, by the names of slots"
+    )
     fallback: OrAbsent[Annotated[bool, Field(strict=True)]] = Field(
         default=None, description="whether only fallback providers qualify"
     )
@@ -137,9 +160,10 @@ class PackTest(WireModel):
 
     name: Name = Field(description="what it shows, in a few words")
     tenant: str | tuple[str, ...] = Field(description="a tenant, a list of them, or `all`")
-    capability: str | tuple[str, ...] | dict[str, Any] = Field(
-        description="the name of a capability, a list of them, `all`, or a declaration"
+    capability: OrAbsent[str | tuple[str, ...] | dict[str, Any]] = Field(
+        default=None, description="the name of a capability, a list of them, `all`, or a declaration"
     )
+    bundle: OrAbsent[str] = Field(default=None, description="the name of a bundle, instead of `capability`")
     labels: Mapping[str, str] = Field(default_factory=dict, description="what the request says of itself")
     at: OrAbsent[str] = Field(
         default=None, description="the time of the request: a date, or a date and time with its zone; default: now"

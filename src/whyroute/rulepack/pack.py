@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
+from ..bundles.wire import BundleRequest
 from ..catalog import Catalog
 from ..conditions import Condition
 from ..constraints import Origin
@@ -22,11 +23,12 @@ from ..rulebook import Entry, Rulebook, read_rulebook
 from ..rules import Rule, Waiver
 from ..solver import EngineName
 from ..solving import Situation
-from ..wire import Request
+from ..wire import Request, read_bundle_request
 from .definitions import Definition
 from .linking import named_in
-from .models import CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
+from .models import BundleEntry, CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
 from .problems import Place
+from .reading import bundle_entry
 
 __all__ = [
     "CLAUSES",
@@ -35,6 +37,8 @@ __all__ = [
     "Part",
     "PolicyInForce",
     "Resolved",
+    "ResolvedBundle",
+    "UnknownBundleError",
     "UnknownCapabilityError",
     "UnknownTenantError",
     "as_policy",
@@ -84,6 +88,26 @@ class UnknownCapabilityError(WhyrouteError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.capability, self.known)
+
+
+class UnknownBundleError(WhyrouteError):
+    """A bundle that the pack doesn't name.
+
+    Attributes:
+        bundle: Its name, as it was given.
+        known: The bundles that it names.
+    """
+
+    code: ClassVar[str] = "unknown-bundle"
+
+    def __init__(self, bundle: str, known: Iterable[str] = ()) -> None:
+        self.bundle = bundle
+        self.known = tuple(known)
+        listed = f"; the bundles are {quoted(self.known, limit=8)}" if self.known else "; it defines none"
+        super().__init__(f"{shown(bundle)} is no bundle of the pack{did_you_mean(bundle, self.known) or listed}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.bundle, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +163,7 @@ class Pack:
         conditions: Named conditions.
         rules: Rules, by name.
         waivers: Waivers, by name.
+        bundles: Several capabilities each that are routed together, by name.
         tests: Tests, by name.
     """
 
@@ -154,6 +179,7 @@ class Pack:
     conditions: Mapping[str, Definition[Condition]]
     rules: Mapping[str, Definition[Rule]]
     waivers: Mapping[str, Definition[Waiver]]
+    bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
@@ -390,6 +416,69 @@ class Pack:
             self.catalog(tenant) if catalog is None else catalog,
         )
 
+    def resolve_bundle(
+        self,
+        tenant: str,
+        bundle: str | Mapping[str, Any],
+        *,
+        labels: Mapping[str, str] | None = None,
+        at: str | None = None,
+        operator_labels: Mapping[str, str] | None = None,
+        why_not: Mapping[str, tuple[str, str]] | None = None,
+    ) -> "ResolvedBundle":
+        """What a tenant's request for a bundle comes to under the pack.
+
+        Args:
+            tenant: The tenant.
+            bundle: The name of a bundle of the pack, or `slots` and `together` as the pack has them.
+            labels: What the request says of itself.
+            at: The time of the request: a date, or a date and time with its zone.
+            operator_labels: The labels that whoever runs the service sets.
+            why_not: For some slots, a (provider id, model name) to compare with the pick.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name the tenant.
+            UnknownBundleError: The pack doesn't name the bundle.
+            UnknownCapabilityError: The pack doesn't name a capability of the bundle.
+            InvalidRequestError: The bundle, a label or the time is broken, or the request may not say so.
+        """
+        policy = self.policy(tenant)
+        if isinstance(bundle, str):
+            if bundle not in self.bundles:
+                raise UnknownBundleError(bundle, self.bundles)
+            entry = self.bundles[bundle].value
+        else:
+            read, issues = bundle_entry({"name": "bundle", **bundle})
+            if issues:
+                raise InvalidRequestError(issues)
+            entry = read
+        issues = [] if at is None else moment_issues(at, "/at")
+        slots: dict[str, dict[str, Any]] = {}
+        given, operator = dict(labels or {}), dict(operator_labels or {})
+        for name, slot in entry.slots.items():
+            capability: CapabilityEntry | None = None
+            declaration = slot.capability
+            if isinstance(declaration, str):
+                if declaration not in self.capabilities:
+                    raise UnknownCapabilityError(declaration, self.capabilities)
+                capability = self.capabilities[declaration].value
+                declaration = _declaration(capability)
+            found: list[Issue] = []
+            own = self._labels(capability, {**given, **slot.labels}, operator, found)
+            issues += [issue for issue in found if issue not in issues]
+            tokens = None if capability is None or capability.tokens is None else capability.tokens
+            slots[name] = _given(
+                capability=declaration,
+                preferredProvider=slot.preferred_provider,
+                preferredModel=slot.preferred_model,
+                capabilityName=None if capability is None else capability.name,
+                labels=own or None,
+                tokens=None if tokens is None else tokens.model_dump(by_alias=True),
+            )
+        if issues:
+            raise InvalidRequestError(issues)
+        return ResolvedBundle(self, policy, slots, tuple(entry.together), at, why_not)
+
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
     ) -> dict[str, str]:
@@ -559,6 +648,56 @@ class Resolved:
             for name, each in self.pack.conditions.items()
             if name in reached
         }
+
+
+@dataclass(frozen=True)
+class ResolvedBundle:
+    """A tenant's request for a bundle under a pack.
+
+    Attributes:
+        pack: The pack.
+        policy: What holds for the tenant.
+        slots: The slots, as they go over the wire.
+        together: What ties them, as it goes over the wire.
+        at: Its time, if it has one of its own.
+        why_not: For some slots, a (provider id, model name) to compare with the pick.
+    """
+
+    pack: Pack = field(repr=False)
+    policy: PolicyInForce = field(repr=False)
+    slots: dict[str, dict[str, Any]]
+    together: tuple[dict[str, Any], ...]
+    at: str | None
+    why_not: Mapping[str, tuple[str, str]] | None
+
+    @cached_property
+    def request(self) -> dict[str, Any]:
+        """The wire request: `answer` gives it the pack's answer, without the pack."""
+        alone = self.pack.resolve(self.policy.tenant, {"needs": []}, at=self.at).request
+        kept = {key: value for key, value in alone.items() if key not in ("capability", "labels")}
+        asked = None
+        if self.why_not is not None:
+            asked = {slot: {"provider": pair[0], "model": pair[1]} for slot, pair in self.why_not.items()}
+        return {
+            "slots": copy.deepcopy(self.slots),
+            "together": copy.deepcopy(list(self.together)),
+            **kept,
+            **_given(whyNot=asked),
+        }
+
+    def read(self, *, include: Sequence[str] = (), now: datetime | None = None) -> BundleRequest:
+        """The request, ready to be solved and answered.
+
+        Args:
+            include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
+            now: The time of a request that names none; the present when absent.
+        """
+        request = {**self.request, **({"include": list(include)} if include else {})}
+        return read_bundle_request(request, now=now)
+
+    def answer(self, *, include: Sequence[str] = ()) -> dict[str, Any]:
+        """The pack's answer, as it goes over the wire."""
+        return self.read(include=include).answer()
 
 
 _SETTINGS: Final = 64

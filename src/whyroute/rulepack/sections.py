@@ -23,6 +23,7 @@ LISTS: Final = {
     "tenants": "tenantId",
     "rules": "name",
     "waivers": "name",
+    "bundles": "name",
     "tests": "name",
 }
 """The sections that are lists of objects, each with the key that names an entry."""
@@ -41,11 +42,12 @@ SECTIONS: Final = (
     "conditions",
     "rules",
     "waivers",
+    "bundles",
     "tests",
 )
 """All sections."""
 
-LATER: Final = ("descriptors", "bundles")
+LATER: Final = ("descriptors",)
 """Sections that this version does not read."""
 
 _SINGULAR: Final = {
@@ -58,6 +60,7 @@ _SINGULAR: Final = {
     "tenants": "tenant",
     "rules": "rule",
     "waivers": "waiver",
+    "bundles": "bundle",
     "tests": "test",
 }
 
