@@ -143,7 +143,8 @@ def _why_not(contrast: BundleContrast, explanation: BundleExplanation) -> str:
         return f"{count} constraint{'' if count == 1 else 's'} stop{'s' if count == 1 else ''} it"
     if contrast.picks is None:
         names = [printable(joint_named(explanation.solved, constraint)) for constraint in contrast.clash]
-        return f"No candidates of the other slots fit beside it: {joined(names)} can't all hold then"
+        verb = "can't be met" if len(names) == 1 else f"can't {'both' if len(names) == 2 else 'all'} hold"
+        return f"No candidates of the other slots fit beside it: {joined(names)} {verb} then"
     match contrast.decided_by:
         case "fallback":
             return "It qualifies, with more fallbacks than the best bundle"
