@@ -5,6 +5,8 @@ import re
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tabs"]
+
 # The same examples on every run and on every machine; a slow machine fails no test.
 settings.register_profile(
     "default", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]

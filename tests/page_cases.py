@@ -1,6 +1,8 @@
 """Requests for pages: hostile names, and more candidates than fit on a screen."""
 
+import json
 import random
+from html.parser import HTMLParser
 from typing import Any
 
 HOSTILE = [
@@ -41,6 +43,19 @@ def hostile_request() -> dict[str, Any]:
         },
         "tenantPolicy": {"tenantId": HOSTILE[1], "providers": {"deny": HOSTILE}, "regionAllow": HOSTILE[:4]},
         "providers": providers,
+    }
+
+
+def hostile_bundle(*, satisfiable: bool) -> dict[str, Any]:
+    """The same for a bundle; the slots have such names, too."""
+    single = hostile_request()
+    names = HOSTILE if satisfiable else HOSTILE[:4]
+    tie = {"different": "model"} if satisfiable else {"same": "region", "slots": names[:2]}
+    return {
+        "slots": {name: {"capability": {"needs": [{"feature": FEATURES[0 if satisfiable else 1]}]}} for name in names},
+        "together": [{"different": "provider"}, tie],
+        "providers": single["providers"],
+        "tenantPolicy": {"tenantId": HOSTILE[1]},
     }
 
 
@@ -88,3 +103,49 @@ def _model(
         "cost": {"promptUsdPer1kTokens": price, "completionUsdPer1kTokens": 0.01},
     }
     return found if p95 is None else {**found, "p95LatencyMs": p95}
+
+
+VOID = {"meta", "input", "br", "wbr", "rect"}
+
+
+class Parsed(HTMLParser):
+    """A page taken apart: tags with their attributes, the text, and what stands in script and style elements."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag in VOID:
+            return
+        self.open.append(tag)
+        if tag in self.raw:
+            self.raw[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in self.raw:
+            self.raw[self.open[-1]][-1] += data
+        else:
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join("".join(self.text).split())
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.raw["script"][0])
+
+    def having(self, attribute: str) -> list[str]:
+        return [value for _, attributes in self.tags if (value := attributes.get(attribute)) is not None]

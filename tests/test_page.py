@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from page_cases import HOSTILE, hostile_request, large_request
+from page_cases import HOSTILE, Parsed, hostile_request, large_request
 from whyroute.catalogfile import read_providers
 from whyroute.cli import main
 from whyroute.explanations import Explanation, Limits
@@ -29,7 +28,6 @@ ROOT = Path(__file__).parent.parent
 SITUATIONS = Path(__file__).parent / "data" / "situations"
 CATALOG = ROOT / "rules" / "catalog.yaml"
 NAMES = sorted(path.stem for path in SITUATIONS.glob("*.json"))
-VOID = {"meta", "input", "br", "wbr", "rect"}
 
 
 def explained(document: dict[str, Any], limits: Limits | None = None) -> Explanation:
@@ -44,49 +42,6 @@ def situation(name: str) -> Explanation:
 def example(name: str) -> Explanation:
     document = json.loads((ROOT / "rules" / "requests" / f"{name}.json").read_text(encoding="utf-8"))
     return explained({**document, "providers": read_providers(CATALOG)})
-
-
-class Parsed(HTMLParser):
-    """A page taken apart: tags with their attributes, the text, and what stands in script and style elements."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.raw: dict[str, list[str]] = {"script": [], "style": []}
-        self.text: list[str] = []
-        self.open: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag in VOID:
-            return
-        self.open.append(tag)
-        if tag in self.raw:
-            self.raw[tag].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in VOID:
-            return
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in self.raw:
-            self.raw[self.open[-1]][-1] += data
-        else:
-            self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join("".join(self.text).split())
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.raw["script"][0])
-
-    def having(self, attribute: str) -> list[str]:
-        return [value for _, attributes in self.tags if (value := attributes.get(attribute)) is not None]
 
 
 PAGES = [*NAMES, "hostile", "impossible", "summarise"]

@@ -1,14 +1,12 @@
 """The page in a browser: by keyboard, at three widths, in the dark, without network, with two thousand candidates."""
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from tabs import FOCUSED, WIDTHS, Tab, active, contrast
 
 from page_cases import HOSTILE, hostile_request, large_request
 from whyroute.catalogfile import read_providers
@@ -21,18 +19,6 @@ pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
 SITUATIONS = ROOT / "tests" / "data" / "situations"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-WIDTHS = (320, 768, 1440)
-FOCUSED = "document.activeElement"
 
 
 def requests() -> dict[str, dict[str, Any]]:
@@ -58,50 +44,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        if os.environ.get("CI"):
-            pytest.fail("no `chromium` on the PATH; install it (on Debian: apt-get install chromium)")
-        pytest.skip("no `chromium` on the PATH: the page is not tried in a browser")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-class Tab:
-    """Opens pages, and notes what they ask of the network and complain about."""
-
-    def __init__(self, browser: Browser, files: dict[str, Path]) -> None:
-        self.browser = browser
-        self.files = files
-        self.requested: list[str] = []
-        self.complaints: list[str] = []
-
-    def open(self, name: str, width: int = 1440, height: int = 900, **options: Any) -> Page:
-        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("request", lambda request: self.requested.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
-        page.goto(self.files[name].as_uri())
-        return page
-
-
-@pytest.fixture
-def tab(browser: Browser, files: dict[str, Path]) -> Iterator[Tab]:
-    tab = Tab(browser, files)
-    yield tab
-    for context in browser.contexts:
-        context.close()
-    assert tab.complaints == []
-    assert {url for url in tab.requested if not url.startswith("file:")} == set()
-
-
 def processor_seconds(page: Page) -> float:
     """What the page's process has worked so far, in seconds; time that it waited is none."""
     session = page.context.new_cdp_session(page)
@@ -110,42 +52,8 @@ def processor_seconds(page: Page) -> float:
     return float(metrics["ProcessTime"])
 
 
-def active(page: Page, expression: str) -> Any:
-    return page.evaluate(f"(element => {expression})({FOCUSED})")
-
-
 def rows_in_view(page: Page) -> list[str]:
     return page.locator(".body .row .lead .model").all_inner_texts()
-
-
-def contrast(page: Page, selector: str) -> float:
-    """The contrast ratio of an element's text against the first opaque background behind it (WCAG 2.2)."""
-    found: float = page.evaluate(
-        """selector => {
-          for (const each of document.getAnimations()) each.finish();
-          const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-          const rgba = text => {
-            canvas.clearRect(0, 0, 1, 1);
-            canvas.fillStyle = text;
-            canvas.fillRect(0, 0, 1, 1);
-            return canvas.getImageData(0, 0, 1, 1).data;
-          };
-          const luminance = color => {
-            const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-            const [r, g, b] = [...color].slice(0, 3).map(v => linear(v / 255));
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
-          const element = document.querySelector(selector);
-          const front = luminance(rgba(getComputedStyle(element).color));
-          let behind = element;
-          const fill = each => each ? rgba(getComputedStyle(each).backgroundColor) : rgba("white");
-          while (fill(behind)[3] < 255) behind = behind.parentElement;
-          const back = luminance(fill(behind));
-          return (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
-        }""",
-        selector,
-    )
-    return found
 
 
 @pytest.mark.parametrize("name", ["impossible", "summarise", "hostile", "large", "outranked", "no-candidates"])

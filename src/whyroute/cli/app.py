@@ -74,6 +74,14 @@ class TextOrJson(StrEnum):
     json = "json"
 
 
+class BundleFormat(StrEnum):
+    """How a bundle is printed."""
+
+    text = "text"
+    json = "json"
+    html = "html"
+
+
 class TestFormat(StrEnum):
     """How the results of tests are printed."""
 
@@ -640,7 +648,10 @@ def bundle(
     nodes: Annotated[
         int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
     ] = 100_000,
-    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
+    format: Annotated[
+        BundleFormat,
+        typer.Option("--format", "-f", help="How it is printed; html is a page that needs nothing else."),
+    ] = BundleFormat.text,
     everything: Annotated[bool, typer.Option("--all", help="All clashes and ways out, however many.")] = False,
     output: OutputOption = None,
 ) -> None:
@@ -663,14 +674,14 @@ def bundle(
             providers=providers,
         )
     except WhyrouteError as error:
-        if format is TextOrJson.json:
+        if format is BundleFormat.json:
             with settled(2):
                 print_json({"error": error.to_dict()}, output)
         raise CommandError(error) from None
     run_bundle(
         asked,
         why_not=why_not or [],
-        as_json=format is TextOrJson.json,
+        format=format.value,
         everything=everything,
         nodes=nodes,
         output=output,

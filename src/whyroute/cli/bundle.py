@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of
 from ..bundles.explanation import BundleExplanation
@@ -15,7 +15,7 @@ from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
 from ..wire import read_bundle_request
 from .candidates import candidate_named
 from .inputs import request_document
-from .output import CommandError, print_json, print_lines, settled
+from .output import CommandError, print_json, print_lines, print_text, settled
 from .packs import labels_of, opened
 
 __all__ = ["request_for_bundle", "run_bundle"]
@@ -81,7 +81,7 @@ def run_bundle(
     asked: BundleRequest,
     *,
     why_not: Sequence[str],
-    as_json: bool,
+    format: Literal["text", "json", "html"],
     everything: bool,
     nodes: int,
     output: Path | None,
@@ -100,7 +100,7 @@ def run_bundle(
         asked.why_not = {**(asked.why_not or {}), **_pairs(asked, why_not)}
     solved = asked.solve(limit)
     outcome = outcome_of(solved)
-    if as_json:
+    if format == "json":
         answer = asked.answer(limit=limit)
         if why_not and not isinstance(outcome, WhyrouteError):
             answer["explanation"] = BundleExplanation(solved, asked.why_not).to_dict()
@@ -108,6 +108,12 @@ def run_bundle(
             print_json(answer, output)
     if isinstance(outcome, WhyrouteError) and not isinstance(outcome, BundleUnsatisfiableError):
         raise CommandError(outcome, 1)
+    if format == "html":
+        from ..render.page import bundle_page  # noqa: PLC0415
+
+        explanation = BundleExplanation(solved, asked.why_not)
+        with settled(0 if isinstance(outcome, Bundle) else 1):
+            print_text(bundle_page(explanation), output)
     _print_text(asked, solved, outcome, output, everything=everything)
 
 

@@ -2,15 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 
-from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation
-from ..bundles.sentences import core_phrase, joint_named
+from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation, JointConstraint
+from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ..catalog import Candidate
 from ..issues import shown
 from ..numbers import ecmascript
 from ..wording import joined
 from .lines import WIDTH, Line, pair, printable, within
 
-__all__ = ["bundle_lines", "contrast_lines", "failed_bundle_lines"]
+__all__ = [
+    "bundle_lines",
+    "contrast_lines",
+    "failed_bundle_lines",
+    "not_to_change",
+    "ways_by_owner",
+    "why_not_words",
+]
 
 _ALTERNATES = 3
 _CORES = 3
@@ -35,6 +42,9 @@ def _bundle_lines(bundle: Bundle) -> Iterator[Line]:
     yield ("  why         ", "dim"), (printable(bundle.reason), "")
     if not bundle.proved:
         yield ("  not proved  ", "dim"), ("the search ended at its limit; a better bundle may exist", "yellow")
+    tried = shadow_sentence(bundle.explanation.solved)
+    if tried is not None:
+        yield ("  shadow      ", "dim"), (printable(tried), "yellow")
     for place, other in enumerate(bundle.alternates.first(_ALTERNATES)):
         changes = [
             f"{printable(name)} {pair(candidate)}"
@@ -82,9 +92,9 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
     for failure in explanation.setup_failures:
         yield ("Not set up: ", "yellow"), (f"{printable(failure.provider_id)}: {printable(failure.message)}", "")
     number = 0
-    for title, ways in _by_owner(explanation.relaxations):
+    for title, ways in ways_by_owner(explanation.relaxations):
         shown_ways = ways if everything else ways[:_WAYS]
-        yield ((title, "bold"),)
+        yield ((f"Ways out: {title}", "bold"),)
         for way in shown_ways:
             number += 1
             yield (
@@ -95,29 +105,36 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
             )
         if len(ways) > len(shown_ways):
             yield ((f"      and {len(ways) - len(shown_ways)} more; --all tells them", "dim"),)
-    fixed = dict.fromkeys(
-        printable(joint_named(solved, constraint))
-        for way in explanation.relaxations
-        if not way.offered
-        for constraint in way.correction
-        if constraint.owner == "rule" and not constraint.waivable
-    )
+    fixed = [printable(joint_named(solved, constraint)) for constraint in not_to_change(explanation)]
     if fixed:
-        yield ("Not yours to change: ", "bold"), (joined(list(fixed)), "cyan")
+        yield ("Not yours to change: ", "bold"), (joined(fixed), "cyan")
     if explanation.truncated:
         yield ((f"There are more {joined(explanation.truncated)} than were worked out", "dim"),)
     if not explanation.proved:
         yield (("Some of it was too hard to prove within the limit", "yellow"),)
 
 
-def _by_owner(relaxations: Iterable[BundleRelaxation]) -> Iterator[tuple[str, list[BundleRelaxation]]]:
+def not_to_change(explanation: BundleExplanation) -> list[JointConstraint]:
+    """The rules that no waiver may lift, and that a way out would have to change."""
+    found = {
+        constraint.id: constraint
+        for way in explanation.relaxations
+        if not way.offered
+        for constraint in way.correction
+        if constraint.owner == "rule" and not constraint.waivable
+    }
+    return list(found.values())
+
+
+def ways_by_owner(relaxations: Iterable[BundleRelaxation]) -> Iterator[tuple[str, list[BundleRelaxation]]]:
+    """The ways out that may be proposed, by whose moves they are: the request's own, the policy, a waiver."""
     offered = [way for way in relaxations if way.offered]
     yield from (
         (title, ways)
         for title, ways in (
-            ("Ways out: the request's own", [way for way in offered if set(way.owners) == {"caller"}]),
-            ("Ways out: the policy", [w for w in offered if "policy" in w.owners and "rule" not in w.owners]),
-            ("Ways out: a waiver", [way for way in offered if "rule" in way.owners]),
+            ("the request's own", [way for way in offered if set(way.owners) == {"caller"}]),
+            ("the policy", [w for w in offered if "policy" in w.owners and "rule" not in w.owners]),
+            ("a waiver", [way for way in offered if "rule" in way.owners]),
         )
         if ways
     )
@@ -129,13 +146,14 @@ def contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
     if contrast is None:
         return
     asked = joined([f"{printable(s)} {printable(p)} / {printable(m)}" for s, (p, m) in contrast.asked.items()])
-    yield (("Why not ", "bold"), (asked, "yellow"), (f"? {_why_not(contrast, explanation)}", ""))
+    yield (("Why not ", "bold"), (asked, "yellow"), (f"? {why_not_words(contrast, explanation)}", ""))
     for constraint, slot, reason in contrast.failed:
         where = "" if slot is None else f"in slot {shown(slot)}: "
         yield (f"  {printable(constraint.id)}", "cyan"), (f"  {printable(where + reason.message)}", "yellow")
 
 
-def _why_not(contrast: BundleContrast, explanation: BundleExplanation) -> str:
+def why_not_words(contrast: BundleContrast, explanation: BundleExplanation) -> str:
+    """Why the candidates that were asked about are not the picks, in a sentence without its period."""
     if contrast.missing:
         return f"No such candidate for {joined([shown(slot) for slot in contrast.missing])}"
     if contrast.failed:
@@ -143,7 +161,8 @@ def _why_not(contrast: BundleContrast, explanation: BundleExplanation) -> str:
         return f"{count} constraint{'' if count == 1 else 's'} stop{'s' if count == 1 else ''} it"
     if contrast.picks is None:
         names = [printable(joint_named(explanation.solved, constraint)) for constraint in contrast.clash]
-        return f"No candidates of the other slots fit beside it: {joined(names)} can't all hold then"
+        verb = "can't be met" if len(names) == 1 else f"can't {'both' if len(names) == 2 else 'all'} hold"
+        return f"No candidates of the other slots fit beside it: {joined(names)} {verb} then"
     match contrast.decided_by:
         case "fallback":
             return "It qualifies, with more fallbacks than the best bundle"

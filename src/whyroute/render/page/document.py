@@ -10,7 +10,7 @@ from ...explanations import Explanation
 from . import markup, sections
 from .payload import matrix_of, payload, script_json
 
-__all__ = ["explanation_page"]
+__all__ = ["content_policy", "data", "explanation_page"]
 
 
 def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
@@ -23,12 +23,11 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         explanation: What to show.
         title: What the page is called, such as the name of the request's file.
     """
-    style, script = _data("page.css"), _data("page.js")
+    style, script = data("page.css"), data("frame.js") + data("page.js")
     matrix = matrix_of(explanation)
     answer = sections.headline(explanation)
-    sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
-    return Template(_data("page.html")).substitute(
-        policy=f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'",
+    return Template(data("page.html")).substitute(
+        policy=content_policy(style, script),
         title=markup.escape(answer if title is None else f"{title}: {answer}"),
         name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
         style=style,
@@ -59,11 +58,18 @@ def _omitted(survivors: int, others: int, shown: int) -> str:
     )
 
 
+def content_policy(style: str, script: str) -> str:
+    """The Content Security Policy that admits exactly this style and this script, and nothing from elsewhere."""
+    sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
+
+
 def _hash(text: str) -> str:
     """A source expression of the Content Security Policy that admits exactly this text."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 @cache
-def _data(name: str) -> str:
+def data(name: str) -> str:
+    """The text of a file of the page."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
