@@ -1,6 +1,7 @@
 """Loading a pack: every file read, every problem of every file told at once."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from .composing import compose
@@ -9,9 +10,9 @@ from .pack import Pack
 from .problems import PackError, Problem
 from .reading import Definitions
 from .sections import Sections
-from .sources import read_sources
+from .sources import Source, read_sources
 
-__all__ = ["load_pack"]
+__all__ = ["load_pack", "pack_of"]
 
 
 def load_pack(path: str | os.PathLike[str]) -> Pack:
@@ -26,6 +27,21 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         PackError: The pack is broken; all problems of all files.
     """
     sources, problems = read_sources(path)
+    return pack_of(path, sources, problems)
+
+
+def pack_of(path: str | os.PathLike[str], sources: Sequence[Source], unreadable: Sequence[Problem] = ()) -> Pack:
+    """The pack that files make up whose text is at hand.
+
+    Args:
+        path: What the pack is called.
+        sources: Its files, by name.
+        unreadable: What kept other files from being read.
+
+    Raises:
+        PackError: The pack is broken; all problems of all files.
+    """
+    problems = list(unreadable)
     documents = []
     unread = bool(problems)
     for source in sources:
@@ -59,4 +75,5 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         rules=definitions.rules,
         waivers=definitions.waivers,
         tests=definitions.tests,
+        descriptors=definitions.descriptors,
     )

@@ -12,6 +12,7 @@ from ..providers import ProviderMetadata
 
 __all__ = [
     "CapabilityEntry",
+    "Descriptor",
     "Expectation",
     "LabelDeclaration",
     "PackProvider",
@@ -57,6 +58,18 @@ class CapabilityEntry(Capability):
         default_factory=dict, description="labels that every request for it has; one that says otherwise is invalid"
     )
     tokens: OrAbsent[Tokens] = Field(default=None, description="what a typical call uses; `callUsd` is its price")
+
+
+class Descriptor(WireModel):
+    """A feature or a kind beyond the built-in ones, for the service's list of capabilities."""
+
+    id: Name = Field(description="what the list calls it; built-in ones are `feature:<feature>`")
+    feature: Name = Field(description="the feature, as models list it")
+    description: str = Field(description="what it promises, in one sentence")
+    kind: OrAbsent[Name] = Field(default=None, description="the kind of capability; absent: llm-inference")
+    params_schema: OrAbsent[Mapping[str, Any]] = Field(
+        default=None, description="a JSON Schema of the parameters that go with the feature"
+    )
 
 
 class _Part(WireModel):

@@ -16,7 +16,7 @@ from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..kleene import Call, Setting
 from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
-from ..providers import DeclaredProvider
+from ..providers import DeclaredProvider, ProviderMetadata, SetupFailure
 from ..regions import Regions, regions_of
 from ..rulebook import Rulebook, read_rulebook
 from ..rules import Rule, Waiver
@@ -25,10 +25,18 @@ from ..solving import Situation
 from ..wire import Request
 from .definitions import Definition
 from .linking import named_in
-from .models import CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
+from .models import CapabilityEntry, Descriptor, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
 from .problems import Place
 
-__all__ = ["AttachedRule", "Pack", "PolicyInForce", "Resolved", "UnknownCapabilityError", "UnknownTenantError"]
+__all__ = [
+    "AttachedRule",
+    "Pack",
+    "PolicyInForce",
+    "Resolved",
+    "UnknownCapabilityError",
+    "UnknownTenantError",
+    "metadata_document",
+]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
 
@@ -128,6 +136,7 @@ class Pack:
         rules: Rules, by name.
         waivers: Waivers, by name.
         tests: Tests, by name.
+        descriptors: Features and kinds beyond the built-in ones, by id.
     """
 
     path: str
@@ -143,6 +152,7 @@ class Pack:
     rules: Mapping[str, Definition[Rule]]
     waivers: Mapping[str, Definition[Waiver]]
     tests: Mapping[str, Definition[PackTest]]
+    descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
@@ -293,6 +303,22 @@ class Pack:
             raise InvalidRequestError(issues)
         return Resolved(self, policy, entry, declaration, found, at, preferred_provider, preferred_model, why_not)
 
+    def operator_label_issues(self, labels: Mapping[str, str]) -> list[Issue]:
+        """What is wrong with the labels that whoever runs the service sets; any may be set where none are declared."""
+        if self.labels is None:
+            return []
+        return list(_label_issues(labels, {name: each.value for name, each in self.labels.items()}, by_operator=True))
+
+    def declaration(self, name: str) -> dict[str, Any]:
+        """A capability of the pack as a declaration on the wire.
+
+        Raises:
+            UnknownCapabilityError: The pack doesn't name it.
+        """
+        if name not in self.capabilities:
+            raise UnknownCapabilityError(name, self.capabilities)
+        return _declaration(self.capabilities[name].value)
+
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
     ) -> dict[str, str]:
@@ -305,7 +331,7 @@ class Pack:
         declared = None if self.labels is None else {name: each.value for name, each in self.labels.items()}
         if declared is not None:
             issues += _label_issues(given, declared, by_operator=False)
-            issues += _label_issues(operator, declared, by_operator=True)
+        issues += self.operator_label_issues(operator)
         found = {name: each.default for name, each in (declared or {}).items() if each.default is not None}
         fixed = {} if entry is None else dict(entry.labels)
         for key, value in fixed.items():
@@ -387,7 +413,7 @@ class Resolved:
         }
         return {
             "capability": copy.deepcopy(self.declaration),
-            "providers": [_provider_document(each.value) for each in self.pack.visible(self.tenant)],
+            "providers": [metadata_document(each.value.metadata) for each in self.pack.visible(self.tenant)],
             "tenantPolicy": self.policy.clauses.to_dict(),
             **self._facts(),
             **_given(
@@ -412,14 +438,27 @@ class Resolved:
             whyNot=asked,
         )
 
-    def read(self, *, include: Sequence[str] = (), now: datetime | None = None) -> Request:
+    def read(
+        self,
+        *,
+        include: Sequence[str] = (),
+        now: datetime | None = None,
+        catalog: Catalog | None = None,
+        setup_failures: Sequence[SetupFailure] = (),
+    ) -> Request:
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
         Args:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
+            catalog: The candidates, where the tenant has more than the pack's.
+            setup_failures: Providers that could not be set up, to be named when nothing qualifies.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
+        if "request" in include and catalog is not None:
+            document["providers"] = [metadata_document(metadata) for metadata in catalog.metadata]
+        if "request" in include and setup_failures:
+            document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
         document.setdefault("at", written(now or datetime.now(UTC)))
         if include:
             document["include"] = list(include)
@@ -434,7 +473,8 @@ class Resolved:
             self.origins,
         )
         capability = read_capability(self.declaration)
-        return Request(document, capability, self.catalog, self.policy.clauses, (), situation)
+        candidates = self.catalog if catalog is None else catalog
+        return Request(document, capability, candidates, self.policy.clauses, tuple(setup_failures), situation)
 
     def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -500,5 +540,6 @@ def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _provider_document(provider: PackProvider) -> dict[str, Any]:
-    return provider.metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")
+def metadata_document(metadata: ProviderMetadata) -> dict[str, Any]:
+    """Metadata as it goes over the wire: what was given, and nothing filled in."""
+    return metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")

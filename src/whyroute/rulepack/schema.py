@@ -7,7 +7,7 @@ from ..providers import ModelCost, ModelInfo, ModelThinking, ProviderMetadata
 from ..rules import Rule, Waiver
 from ..schema import capability_schema
 from ..wireschemas import of_model
-from .models import Expectation, LabelDeclaration, PackTest, PolicyPart, Tenant, Tokens
+from .models import Descriptor, Expectation, LabelDeclaration, PackTest, PolicyPart, Tenant, Tokens
 
 __all__ = ["pack_schema"]
 
@@ -29,6 +29,7 @@ def pack_schema() -> Json:
     definitions["Rule"] = of_model(Rule, definitions)
     definitions["Waiver"] = of_model(Waiver, definitions)
     definitions["Test"] = _test(definitions)
+    definitions["Descriptor"] = of_model(Descriptor, definitions)
     definitions.setdefault("Condition", of_model(Condition, definitions))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -59,6 +60,7 @@ def pack_schema() -> Json:
             "rules": _list("Rule", "Named conditions. A rule holds where a policy or a tenant names it, once."),
             "waivers": _list("Waiver", "Exceptions from waivable rules, each for one tenant."),
             "tests": _list("Test", "What requests must come to; `whyroute test` runs them."),
+            "descriptors": _list("Descriptor", "Features and kinds beyond the built-in ones; the service lists them."),
         },
         "$defs": definitions,
     }

@@ -24,6 +24,7 @@ LISTS: Final = {
     "rules": "name",
     "waivers": "name",
     "tests": "name",
+    "descriptors": "id",
 }
 """The sections that are lists of objects, each with the key that names an entry."""
 
@@ -42,10 +43,11 @@ SECTIONS: Final = (
     "rules",
     "waivers",
     "tests",
+    "descriptors",
 )
 """All sections."""
 
-LATER: Final = ("descriptors", "bundles")
+LATER: Final = ("bundles",)
 """Sections that this version does not read."""
 
 _SINGULAR: Final = {
@@ -59,6 +61,7 @@ _SINGULAR: Final = {
     "rules": "rule",
     "waivers": "waiver",
     "tests": "test",
+    "descriptors": "descriptor",
 }
 
 
