@@ -2,6 +2,7 @@
 
 from .definitions import Definition
 from .loading import load_pack, pack_of
+from .models import Descriptor
 from .pack import (
     AttachedRule,
     Pack,
@@ -17,6 +18,7 @@ from .sources import Source, read_sources
 __all__ = [
     "AttachedRule",
     "Definition",
+    "Descriptor",
     "Pack",
     "PackError",
     "Place",

@@ -1,0 +1,5 @@
+from typing import Any
+
+
+def openapi_document() -> dict[str, Any]:
+    return {}
