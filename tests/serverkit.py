@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -10,10 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 from urllib.parse import quote
+
+from jsonschema import Draft202012Validator
 
 from whyroute.adapters import AdapterFactoryRegistry
 from whyroute.server.app import Application, create_app
@@ -21,6 +25,7 @@ from whyroute.server.cursors import Cursors
 from whyroute.server.limits import Limits
 from whyroute.server.lines import LineWriter
 from whyroute.server.metrics import Metrics
+from whyroute.server.openapi import openapi_document
 from whyroute.server.packs import PackKeeper
 from whyroute.server.service import Service
 from whyroute.server.storage import Storage
@@ -101,7 +106,10 @@ class Kit:
             sent.append((b"content-type", b"application/json"))
         if not any(name == b"host" for name, _ in sent):
             sent.append((b"host", b"localhost:8000"))
-        return asyncio.run(_called(self.app, method, path, sent, [body] if isinstance(body, bytes) else body, query))
+        chunks = [body] if isinstance(body, bytes) else body
+        answer = asyncio.run(_called(self.app, method, path, sent, chunks, query))
+        check_documented(method, path, answer)
+        return answer
 
     def get(self, path: str, tenant: str | None = "alpha", **given: Any) -> Answer:
         """GET."""
@@ -110,6 +118,34 @@ class Kit:
     def post(self, path: str, json_body: Any = None, tenant: str | None = "alpha", **given: Any) -> Answer:
         """POST."""
         return self.call("POST", path, tenant, json_body=json_body, **given)
+
+
+def check_documented(method: str, path: str, answer: Answer) -> None:
+    """Hold an answer to the description of the service."""
+    document = openapi_document()
+    for template, operations in document["paths"].items():
+        pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template))
+        operation = operations.get(method.lower())
+        if operation is None or not re.fullmatch(pattern, path.partition("?")[0]):
+            continue
+        described = operation["responses"].get(str(answer.status))
+        assert described is not None, f"{method} {template}: {answer.status} is not described"
+        if "$ref" in described:
+            described = document["components"]["responses"][described["$ref"].rpartition("/")[2]]
+        for header, given in described["headers"].items():
+            assert header.lower() in answer.headers, f"{method} {template}: no {header}"
+            assert "$ref" in given
+        kind = answer.headers["content-type"].partition(";")[0]
+        schema = described["content"][kind]["schema"]
+        if kind == "application/json":
+            _validator(json.dumps(schema)).validate(json.loads(answer.body))
+        return
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    components = {"components": openapi_document()["components"]}
+    return Draft202012Validator({**components, **json.loads(schema)})
 
 
 async def _called(

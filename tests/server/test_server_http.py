@@ -570,6 +570,7 @@ def test_what_a_body_may_not_say(shared: Kit, extra: dict[str, Any]) -> None:
 
 
 def test_a_capability_that_is_broken_or_unknown(shared: Kit) -> None:
+    body: Any
     refused(shared.post("/v1/route", {"capability": {"needs": [{}]}}), 400, "invalid-capability")
     refused(shared.post("/v1/route", {"capability": "lok"}), 404, "unknown-capability")
     for body in ({}, {"capability": None}, {"capability": []}):
