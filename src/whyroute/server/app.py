@@ -20,6 +20,7 @@ from .limits import Limits
 from .lines import LineWriter
 from .metrics import CONTENT_TYPE
 from .openapi import openapi_document
+from .page import PAGE_FILES, page_file, page_policy
 from .queries import read_query, read_segment
 from .service import Service
 from .tokens import Caller
@@ -240,6 +241,18 @@ async def _metrics(app: Application, request: Request, visit: Visit) -> Response
     return Response(await app.run(app.service.metrics_text), media_type=CONTENT_TYPE)
 
 
+async def _page(app: Application, request: Request, visit: Visit) -> Response:
+    headers = {"Content-Security-Policy": page_policy()}
+    return Response(page_file("index.html"), headers=headers, media_type="text/html")
+
+
+async def _page_file(app: Application, request: Request, visit: Visit) -> Response:
+    name = request.path_params["name"]
+    if name not in PAGE_FILES:
+        raise ApiError("not-found", "there is nothing at this path")
+    return Response(page_file(name), media_type=PAGE_FILES[name])
+
+
 async def _openapi(app: Application, request: Request, visit: Visit) -> Response:
     return json_answer(openapi_document())
 
@@ -257,6 +270,8 @@ _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
     "/readyz": {"GET": _ready},
     "/metrics": {"GET": _metrics},
     "/openapi.json": {"GET": _openapi},
+    "/": {"GET": _page},
+    "/page/{name}": {"GET": _page_file},
 }
 
 

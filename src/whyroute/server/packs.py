@@ -87,7 +87,7 @@ class PackKeeper:
                     pack = self._checked(pack_of(self.path, sources))
                 except WhyrouteError:
                     raise error from None
-                self._current = PackInForce(pack, digest_of(self.path, sources), _now())
+                self._current = PackInForce(pack, digest_of(sources), _now())
                 self.refused_since = _now()
                 return error
         return None
@@ -114,8 +114,10 @@ class PackKeeper:
             return True
 
     def _load(self) -> tuple[Pack, str, Sequence[Source]]:
-        sources, problems = read_sources(self.path)
-        return self._checked(pack_of(self.path, sources, problems)), digest_of(self.path, sources), sources
+        found, problems = read_sources(self.path)
+        # What a tenant is told of where a rule is written says nothing of where on this machine the pack is.
+        sources = [Source(_inner_name(self.path, source.name), source.text) for source in found]
+        return self._checked(pack_of(self.path, sources, problems)), digest_of(sources), sources
 
     def _take(self, pack: Pack, digest: str, sources: Sequence[Source]) -> None:
         self._storage.keep_pack(self._key, digest, {source.name: source.text for source in sources})
@@ -132,14 +134,18 @@ class PackKeeper:
         return pack
 
 
-def digest_of(path: str, sources: Sequence[Source]) -> str:
-    """A digest of a pack: of the names of its files, as they are within it, and of their texts."""
-    root = f"{Path(path).as_posix()}/"
+def _inner_name(path: str, file: str) -> str:
+    """The name of a file from the pack's own directory on."""
+    root = Path(path).as_posix()
+    inside = file.removeprefix(f"{root}/")
+    return Path(file).name if inside == file else f"{Path(path).resolve().name}/{inside}"
+
+
+def digest_of(sources: Sequence[Source]) -> str:
+    """A digest of a pack: of the names of its files and of their texts."""
     state = hashlib.sha256()
     for source in sorted(sources, key=lambda each: each.name):
-        inside = source.name.startswith(root)
-        name = source.name[len(root) :] if inside else Path(source.name).name
-        for text in (name, source.text):
+        for text in (source.name, source.text):
             data = text.encode("utf-8")
             state.update(f"{len(data)}:".encode("ascii"))
             state.update(data)

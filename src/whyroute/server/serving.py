@@ -37,6 +37,7 @@ __all__ = ["ServeError", "Settings", "serve"]
 _HEADER_BYTES: Final = 64 * 1024
 _HEADER_SECONDS: Final = 20
 _IDLE_SECONDS: Final = 75
+_LINGER_SECONDS: Final = 2
 _DRAIN_SECONDS: Final = 30
 
 Remark = Callable[[str], None]
@@ -264,6 +265,7 @@ class _Running:
                 loop.add_signal_handler(number, handler)
         if self.settings.reload:
             self._spawn(self._watch(service, stopping))
+        self.listening.listen(config.backlog)  # who reads where it listens may come at once
         self._say_where()
         await server.serve([self.listening])
         stopping.set()
@@ -330,6 +332,7 @@ def _protocol(limits: Limits) -> type[H11Protocol]:
 
     class Protocol(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
+        _refused = False
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -340,6 +343,8 @@ def _protocol(limits: Limits) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
+            if self._refused:
+                return  # what still comes is read, or the system would take our answer back
             before = self.cycle
             super().data_received(data)
             if self.cycle is not before:
@@ -377,6 +382,19 @@ def _protocol(limits: Limits) -> type[H11Protocol]:
                 for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                     if (sent := self.conn.send(event)) is not None:
                         self.transport.write(sent)
-            self.transport.close()
+            self._refused = True
+            if self.transport.can_write_eof():
+                self.transport.write_eof()
+            self.loop.call_later(_LINGER_SECONDS, self.transport.close)
+
+        def eof_received(self) -> None:
+            if self._refused:
+                self.transport.close()
+
+        def shutdown(self) -> None:
+            if self._refused:
+                self.transport.close()
+            else:
+                super().shutdown()
 
     return Protocol

@@ -1,5 +1,5 @@
 """An explanation as a page: one HTML file that needs nothing else."""
 
-from .document import explanation_page
+from .document import explanation_page, page_sources
 
-__all__ = ["explanation_page"]
+__all__ = ["explanation_page", "page_sources"]

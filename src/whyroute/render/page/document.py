@@ -10,7 +10,7 @@ from ...explanations import Explanation
 from . import markup, sections
 from .payload import matrix_of, payload, script_json
 
-__all__ = ["explanation_page"]
+__all__ = ["explanation_page", "page_sources"]
 
 
 def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
@@ -26,7 +26,8 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
     style, script = _data("page.css"), _data("page.js")
     matrix = matrix_of(explanation)
     answer = sections.headline(explanation)
-    sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    style_source, script_source = page_sources()
+    sources = f"style-src '{style_source}'; script-src '{script_source}'"
     return Template(_data("page.html")).substitute(
         policy=f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'",
         title=markup.escape(answer if title is None else f"{title}: {answer}"),
@@ -39,6 +40,12 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         omitted=_omitted(matrix.omitted_survivors, matrix.omitted_others, len(matrix.numbers)),
         data=script_json(payload(explanation, matrix)),
     )
+
+
+@cache
+def page_sources() -> tuple[str, str]:
+    """What a Content Security Policy has to admit for a page: the source expressions of its style and its script."""
+    return _hash(_data("page.css")), _hash(_data("page.js"))
 
 
 def _omitted(survivors: int, others: int, shown: int) -> str:
