@@ -122,7 +122,7 @@ class Kit:
 
 def check_documented(method: str, path: str, answer: Answer) -> None:
     """Hold an answer to the description of the service."""
-    document = openapi_document()
+    document = _description()
     for template, operations in document["paths"].items():
         pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template))
         operation = operations.get(method.lower())
@@ -143,8 +143,13 @@ def check_documented(method: str, path: str, answer: Answer) -> None:
 
 
 @cache
+def _description() -> dict[str, Any]:
+    return openapi_document()
+
+
+@cache
 def _validator(schema: str) -> Draft202012Validator:
-    components = {"components": openapi_document()["components"]}
+    components = {"components": _description()["components"]}
     return Draft202012Validator({**components, **json.loads(schema)})
 
 
