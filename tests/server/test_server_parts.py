@@ -203,7 +203,8 @@ class Troubled:
 
 def test_what_fails_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whyroute.server.lines._RETRY_SECONDS", 0.001)
-    sink, told = Troubled(3), []
+    sink = Troubled(3)
+    told: list[OSError | None] = []
     writer = LineWriter(sink, on_trouble=told.append)
     for number in range(50):
         writer.put({"n": number})

@@ -228,7 +228,7 @@ def test_the_log_tells_who_and_how_long_and_nothing_more(running: Running) -> No
             "/v1/route", json={"capability": "look", "labels": {"data": "hunter2"}}, headers={"X-Request-Id": "find-me"}
         )
         client.get("/v1/providers?feature=hunter2", headers={"X-Request-Id": "find-me-too"})
-    lines = {}
+    lines: dict[str, Any] = {}
     while len(lines) < 2:
         line = running.process.event("request")
         if str(line["requestId"]).startswith("find-me"):
