@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -283,7 +284,33 @@ def test_a_digest_tells_packs_apart_and_not_where_they_are(tmp_path: Path) -> No
     assert len(set(digests)) == 3
 
 
+def test_a_pack_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = tmp_path / "pack"
+    for name in ("x", "y"):
+        (directory / name).mkdir(parents=True)
+        (directory / name / "a.yaml").write_text("whyroute: 1\n")
+    found = []
+    for at, path in ((directory, "."), (directory, "./"), (tmp_path, "pack"), (tmp_path, str(directory))):
+        monkeypatch.chdir(at)
+        keeper = PackKeeper(path, Storage("sqlite://"))
+        keeper.open()
+        found.append((keeper.current.pack.files, keeper.current.digest))
+    assert {files for files, _ in found} == {("pack/x/a.yaml", "pack/y/a.yaml")}
+    assert len(set(found)) == 1
+
+
 # The command line.
+
+
+@pytest.mark.parametrize("library", ["fastapi", "uvicorn", "sqlalchemy", "cryptography.fernet"])
+def test_without_the_extra_the_command_names_it(
+    library: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("whyroute.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    assert main(["serve", str(PACK), "--tenant", "alpha"]) == 2
+    assert "pip install 'whyroute[server]'" in capsys.readouterr().err
 
 
 def test_a_token_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

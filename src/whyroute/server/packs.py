@@ -1,6 +1,7 @@
 """The pack that is served: loaded, watched over, swapped when a change is good, kept for the next start."""
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,9 +137,9 @@ class PackKeeper:
 
 def _inner_name(path: str, file: str) -> str:
     """The name of a file from the pack's own directory on."""
-    root = Path(path).as_posix()
-    inside = file.removeprefix(f"{root}/")
-    return Path(file).name if inside == file else f"{Path(path).resolve().name}/{inside}"
+    if not os.path.isdir(path):
+        return Path(file).name
+    return f"{Path(path).resolve().name}/{Path(os.path.relpath(file, path)).as_posix()}"
 
 
 def digest_of(sources: Sequence[Source]) -> str:
