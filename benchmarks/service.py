@@ -62,6 +62,7 @@ def main() -> int:
             found: dict[str, Any] = {
                 "machine": platform.platform(),
                 "cores": os.cpu_count(),
+                "load average before": round(os.getloadavg()[1], 1),
                 "python": platform.python_version(),
                 "candidates": options.candidates,
                 "added to the library's call": _compared(pack, port, options.calls),

@@ -13,7 +13,7 @@ from serverkit import DATA, serving, token_file
 @pytest.mark.parametrize(
     ("phases", "examples"),
     [
-        ("examples,fuzzing,stateful", 4),
+        ("examples,fuzzing", 3),
         pytest.param("examples,coverage,fuzzing,stateful", 60, marks=pytest.mark.slow),
     ],
 )

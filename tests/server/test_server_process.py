@@ -219,6 +219,16 @@ def test_a_request_that_breaks_off_harms_nobody(running: Running) -> None:
     assert httpx.get(f"{running.url}/healthz").status_code == 200
 
 
+def test_small_answers_wait_for_no_acknowledgement(running: Running) -> None:
+    with running.client() as client:
+        times = []
+        for _ in range(40):
+            started = time.perf_counter()
+            client.get("/healthz")
+            times.append(time.perf_counter() - started)
+    assert min(times) < 0.03  # a delayed acknowledgement takes 40 ms, every time
+
+
 # The log.
 
 

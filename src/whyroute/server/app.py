@@ -258,14 +258,14 @@ async def _openapi(app: Application, request: Request, visit: Visit) -> Response
 
 
 _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
+    "/v1/route": {"POST": _route},  # first, for routes are looked through in order
+    "/v1/explain": {"POST": _explain},
     "/v1/capabilities": {"GET": _list_capabilities},
     "/v1/capabilities/{capabilityId}": {"GET": _get_capability},
     "/v1/providers": {"GET": _list_providers, "POST": _register},
     "/v1/providers/{providerId}": {"GET": _get_provider},
     "/v1/providers/{providerId}/unregister": {"POST": _unregister},
     "/v1/vocabulary": {"GET": _vocabulary},
-    "/v1/route": {"POST": _route},
-    "/v1/explain": {"POST": _explain},
     "/healthz": {"GET": _health},
     "/readyz": {"GET": _ready},
     "/metrics": {"GET": _metrics},
