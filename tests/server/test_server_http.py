@@ -500,7 +500,7 @@ def test_a_route_is_what_the_library_answers(kit: Kit) -> None:
         expected = wire_answer({**request, "providers": [*request["providers"], provider("mine")], "include": include})
         found = kit.post("/v1/route", {"capability": name, "include": include}).json()
         if "decision" in expected:
-            assert {**found, "at": None} == {**expected, "at": None}
+            assert {**found, "at": None} == {**_as_named(expected), "at": None}
         else:
             details = found["error"]["details"]
             assert details == {
