@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all lint bench clean
+.PHONY: help setup demo test test-all fuzz lint bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,10 +33,14 @@ lint: $(STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 test: lint ## everything but the slow tests: under ten minutes
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -m 'not slow' --numprocesses auto --dist worksteal
 
 test-all: lint ## everything
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+MINUTES ?= 10
+fuzz: $(STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
+	PYTHONPATH=tests $(BIN)/python tests/fuzz_packs.py --minutes $(MINUTES)
 
 bench: $(STAMP) ## route and failed answers, engines side by side
 	$(BIN)/python -m benchmarks

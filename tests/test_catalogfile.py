@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from whyroute.catalogfile import InvalidCatalogError, UnreadableFileError, read_document, read_providers
+from whyroute.catalogfile import ONLY_IN_PACKS, InvalidCatalogError, UnreadableFileError, read_document, read_providers
+from whyroute.rulepack.composing import compose, parsed
+from whyroute.rulepack.nodes import plain_value
+from whyroute.rulepack.sources import Source
 from whyroute.yamltext import YamlTextError, read_yaml
 
 
@@ -14,6 +17,9 @@ def written(tmp_path: Path, text: str, name: str = "catalog.yaml") -> Path:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+LIMITS = "limits what may be used, and only the providers are read here; use `whyroute route PACK --tenant ...`"
 
 
 @pytest.mark.parametrize(
@@ -52,6 +58,20 @@ def test_providers_of_a_file(tmp_path: Path, name: str, text: str) -> None:
             "providers: [{id: 2024-08-06}]",
             [("/providers/0/id", "a Python `date` has no JSON form; text goes in quotes")],
         ),
+        (
+            "providers: [{id: a, onlyTenants: [acme]}]\nrules: []\npolicies: []",
+            [
+                (
+                    "/policies",
+                    f"`policies` {LIMITS}",
+                ),
+                (
+                    "/rules",
+                    f"`rules` {LIMITS}",
+                ),
+                ("/providers/0/onlyTenants", ONLY_IN_PACKS),
+            ],
+        ),
         ("providers: [{cost: .nan}]", [("/providers/0/cost", "`NaN` is not a number; a finite number is expected")]),
     ],
 )
@@ -77,6 +97,8 @@ def test_documents_without_providers(tmp_path: Path, text: str, issues: list[tup
         ("a.yaml", "a: &a {x: 1}\nb:\n  <<: *a\n", "line 3, column 3: `<<` merges nothing in YAML 1.2"),
         ("a.yaml", "<<: {x: 1}\n", "line 1, column 1: `<<` merges nothing in YAML 1.2"),
         ("a.yaml", "[" * 5000, "nested too deeply"),
+        ("a.yaml", "%YAML 1.1\n---\na: no\n", "line 1, column 1: version `1.1` of YAML is not read here; it is 1.2"),
+        ("a.yaml", "# c\n\n%TAG ! x:\r\n%YAML 1.3\n--- a", "line 4, column 1: version `1.3` of YAML is not read here"),
         ("a.json", "", "line 1: empty; a JSON value is expected"),
         ("a.JSON", "{'a': 1}", "line 1, column 2: not JSON: "),
         ("a.json", '{"a": 1, "a": 2}', "line 1: not JSON: key `a` stands twice in one object"),
@@ -133,6 +155,15 @@ def test_merged_keys_are_refused_before_any_of_them_is_written_out() -> None:
         ("off", "off"),
         ("0o17", 15),
         ("12:30:45", "12:30:45"),
+        ("%YAML 1.2\n---\nno", "no"),
+        ("x: =", {"x": "="}),
+        ("x: <<  # c", {"x": "<<"}),
+        ("[<<, =, '=']", ["<<", "=", "="]),
+        ("=: 1", {"=": 1}),
+        ("[1_000, 1_0.5, 1000]", ["1_000", "1_0.5", 1000]),
+        (r'{"\ud83d\ude00": "a\uD83D\uDE00"}', {"\U0001f600": "a\U0001f600"}),
+        (r'"\\ud83d\\ude00"', r"\ud83d\ude00"),
+        (r"'\ud83d\ude00'", r"\ud83d\ude00"),
         ("1e-7", 1e-7),
         ("2.8e-07", 2.8e-07),
         ("", None),
@@ -140,3 +171,46 @@ def test_merged_keys_are_refused_before_any_of_them_is_written_out() -> None:
 )
 def test_yaml_is_1_2(text: str, value: Any) -> None:
     assert read_yaml(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%YAML 1.2\n---\nx: no",
+        "x: =",
+        "x: <<",
+        "=: 1",
+        "x: [<<, =]",
+        "x: 1_000",
+        "x: 0o17",
+        "x: 0x1F",
+        "x: yes",
+        "x: ~",
+        "x: 1e3",
+        "x: +5",
+        r'{"\ud83d\ude00": "a\uD83D\uDE00"}',
+        r'x: "\\ud83d"',
+    ],
+)
+def test_a_pack_means_by_a_text_what_a_catalog_means(text: str) -> None:
+    source = Source("a.yaml", text)
+    for compose_ in (compose, parsed):
+        root, problems = compose_(source)
+        assert root is not None
+        assert problems == []
+        assert plain_value(root) == read_yaml(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("%YAML 1.1\n---\nx: no", (1, 1), "version `1.1` of YAML is not read here; it is 1.2"),
+        ("# c\n%YAML 1.3\n---\nx: no", (2, 1), "version `1.3` of YAML is not read here; it is 1.2"),
+        (r'x: "\ud83d"', (1, 4), "text with half a surrogate pair"),
+        (r'"\ude00\ud83d": 1', (1, 1), "a key with half a surrogate pair"),
+    ],
+)
+def test_what_a_pack_refuses(text: str, place: tuple[int, int], message: str) -> None:
+    _, [problem] = compose(Source("a.yaml", text))
+    assert (problem.place.line, problem.place.column) == place
+    assert problem.message.startswith(message)

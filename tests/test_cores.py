@@ -24,7 +24,7 @@ from whyroute.solving import solve
 ROUTING = Path(__file__).parent / "data" / "routing.jsonl"
 PLENTY = 10**9
 SECONDS = 5.0
-"""Far more than any of these takes; the counters are what guards the effort."""
+"""Of the processor: far more than any of these takes; the counters are what guards the effort."""
 
 
 @st.composite
@@ -182,9 +182,9 @@ def counted_corrections(admitted: Sequence[int], size: int) -> tuple[Found[int],
 
 
 def timely(admitted: Sequence[int], size: int) -> Conflicts[int]:
-    start = time.perf_counter()
+    start = time.process_time()
     found = conflicts(admitted, size)
-    assert time.perf_counter() - start < SECONDS
+    assert time.process_time() - start < SECONDS
     return found
 
 

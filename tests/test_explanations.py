@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+import rule_strategies
 import whyroute as wr
 from cases import lines
 from naive import answer as naive_answer
@@ -76,6 +77,51 @@ def check_failing(request: dict[str, Any]) -> None:
     for relaxation in told["relaxations"]:
         check_relaxation(request, relaxation)
     check_near_misses(request, explanation)
+
+
+def with_kinds_that_nobody_can_ask_for(request: dict[str, Any]) -> dict[str, Any]:
+    """A provider's kind may be empty, as any other text."""
+    found = copy.deepcopy(request)
+    for provider in found["providers"]:
+        if provider.get("capabilityKind") == "embedding":
+            provider["capabilityKind"] = ""
+    return found
+
+
+def check_patches(request: dict[str, Any]) -> None:
+    """Every patch makes a valid request of the request, which picks what was promised."""
+    answer = wr.answer({**request, "include": ["explanation"]})
+    assert "issues" not in answer.get("error", {})
+    for relaxation in answer["explanation"]["relaxations"]:
+        patched = jsonpatch.apply_patch(copy.deepcopy(request), relaxation["patch"])
+        assert wr.answer(patched).get("decision", {}).get("pick") == relaxation["pick"], relaxation
+        REQUEST_SCHEMA.validate(patched)
+
+
+@given(requests().map(with_kinds_that_nobody_can_ask_for))
+def test_no_patch_makes_a_request_invalid(request: dict[str, Any]) -> None:
+    check_patches(request)
+
+
+@given(rule_strategies.requests().map(with_kinds_that_nobody_can_ask_for))
+def test_no_patch_makes_a_request_with_rules_invalid(request: dict[str, Any]) -> None:
+    check_patches(request)
+
+
+def test_an_empty_kind_is_no_way_out() -> None:
+    model = {
+        "name": "m",
+        "contextWindow": 9,
+        "features": [],
+        "cost": {"promptUsdPer1kTokens": 1, "completionUsdPer1kTokens": 1},
+    }
+    nameless = {"id": "a", "region": "r", "capabilityKind": "", "models": [model]}
+    other = {"id": "b", "region": "r", "capabilityKind": "embedding", "models": [model]}
+    alone = wr.explain({"needs": []}, [nameless]).to_dict()
+    assert alone["corrections"] == [["kind"]]
+    assert alone["relaxations"] == []
+    (relaxation,) = wr.explain({"needs": []}, [nameless, other]).to_dict()["relaxations"]
+    assert relaxation["pick"] == {"provider": "b", "model": "m"}
 
 
 def admitted_by(constraints: Any, explanation: Explanation) -> int:

@@ -1,16 +1,26 @@
 """What pydantic finds, as issues."""
 
+import re
+from collections.abc import Iterator
+from inspect import isabstract
 from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+import whyroute.adapters
+import whyroute.calls
+import whyroute.importers.overlay
+import whyroute.rulepack.models  # noqa: F401  # the models that there are
 from declaration_strategies import near_valid
+from house_style import broken_rules
 from whyroute.declarations import Capability
+from whyroute.errors import InvalidInputError
 from whyroute.fields import WireModel
 from whyroute.jsontext import plain
-from whyroute.modelissues import issues_of
+from whyroute.modelissues import issues_of, read_model
+from whyroute.policies import TenantPolicy
 from whyroute.schema import declaration_issues
 
 
@@ -100,3 +110,54 @@ def test_finds_something_where_the_schema_does(document: Any) -> None:
             assert message
             # At the place the schema's sentence names, in it, or around it.
             assert any(path.startswith(other) or other.startswith(path) for other in by_schema)
+
+
+def wire_models(base: type[BaseModel] = WireModel) -> Iterator[type[BaseModel]]:
+    for model in base.__subclasses__():
+        yield from wire_models(model)
+        if not isabstract(model) and model.__module__.startswith("whyroute."):
+            yield model
+
+
+ODD: list[Any] = [
+    None,
+    "",
+    3,
+    3.5,
+    -1,
+    True,
+    [],
+    {},
+    ["x"],
+    [3],
+    [None],
+    {"a": 1},
+    {"a": []},
+    {"a": {}},
+    10**400,
+    "xy",
+    [[]],
+]
+
+
+def test_no_words_of_pydantics_own_get_through() -> None:
+    models = sorted(set(wire_models()), key=lambda model: model.__qualname__)
+    assert len(models) > 40
+    for model in models:
+        names = [field.alias or name for name, field in model.model_fields.items()]
+        documents = [*ODD, *({name: odd} for name in names for odd in ODD)]
+        for document in documents:
+            try:
+                read_model(model, document, error=InvalidInputError)
+            except InvalidInputError as error:
+                for issue in error.issues:
+                    told = (model.__name__, document, issue.message)
+                    assert not re.search(r"[Vv]alue error|[Ii]nput should|should be|should have", issue.message), told
+                    assert broken_rules(issue.message) == [], told
+
+
+def test_pydantics_own_error_has_our_words_alone() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TenantPolicy(tenant_id="t", max_tokens_per_call=0)
+    (detail,) = caught.value.errors()
+    assert detail["msg"] == "an integer of at least 1 is expected"

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from house_style import broken_rules
+from naming import named
 from whyroute import (
     DeclaredProvider,
     DuplicateProviderError,
@@ -92,7 +93,7 @@ def refused(given: Any) -> InvalidProviderError:
 
 
 def _short(value: object) -> str:
-    return repr(value)[:60] if not repr(value).startswith("<") else type(value).__name__
+    return named(value)[:60]
 
 
 def ids(case: Json) -> str:

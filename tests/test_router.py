@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from house_style import broken_rules
+from naming import named
 from whyroute import InvalidRequestError, SetupFailure, WhyrouteError, explain, match, route
 
 CAPABILITY: dict[str, Any] = {"needs": []}
@@ -56,7 +57,7 @@ def test_hints(ask: Callable[..., Any]) -> None:
     ask(CAPABILITY, PROVIDERS, preferred_provider="p", preferred_model="")
 
 
-@pytest.mark.parametrize("why_not", ["p/m", "pm", ("p",), ("p", "m", "n"), ("p", 5), {"p", "m"}, 5], ids=repr)
+@pytest.mark.parametrize("why_not", ["p/m", "pm", ("p",), ("p", "m", "n"), ("p", 5), {"p", "m"}, 5], ids=named)
 def test_what_to_compare_the_pick_with(why_not: Any) -> None:
     assert refused(explain, why_not=why_not) == ["/whyNot"]
 

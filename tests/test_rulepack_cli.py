@@ -152,11 +152,11 @@ def test_the_caret_under_wide_characters(capsys: pytest.CaptureFixture[str], tmp
 
 
 def test_show(capsys: pytest.CaptureFixture[str], path: Path) -> None:
-    status, out, err = run(capsys, "show", path, "--tenant", "shop")
+    status, out, err = run(capsys, "show", path, "--tenant", "shop", "--at", "2026-12-24")
     assert (status, err) == (0, "")
     file = (path / "pack.yaml").as_posix()
     assert out.replace(file, "pack.yaml").splitlines() == [
-        "tenant shop",
+        "tenant shop  at 2026-12-24",
         "  combined from  base, its own",
         "clauses",
         "  maxCostPerCallUsd  0.02",
@@ -166,11 +166,12 @@ def test_show(capsys: pytest.CaptureFixture[str], path: Path) -> None:
         "      a floor, not a cap: the model's context window holds at least this many tokens",
         "      pack.yaml:32:22",
         "rules",
-        "  residency  require  waivable",
+        "  residency  require {is: in-eu}  waivable",
+        "      when {labels: {data: patient}}",
         "      Personal data stays in the EU.",
         "      pack.yaml:36:5, pack.yaml:27:52  ask privacy@example.com",
         "waivers",
-        "  pilot  of residency  until 2027-01-01",
+        "  pilot  of residency for {provider: us-llm}  until 2027-01-01",
         "      Pilot.",
         "      pack.yaml:45:5",
     ]

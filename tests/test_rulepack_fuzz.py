@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz_packs import check_pack, documents
 from packcases import PackCase, cases, outcome
 from whyroute.rulepack import PackError, load_pack
 from whyroute.rulepack.composing import parsed
@@ -38,6 +39,12 @@ def test_any_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, seed: str, at: int) -> None:
     text = seed.encode("utf-8")
     loads_or_says_why(tmp_path_factory.getbasetemp(), text[:at] + data + text[at:])
+
+
+@settings(max_examples=BUDGET)
+@given(documents())
+def test_any_value_where_another_belongs(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    check_pack(tmp_path_factory.getbasetemp() / "fuzz.yaml", text.encode("utf-8", "surrogatepass"))
 
 
 def tree(node: Node) -> Any:

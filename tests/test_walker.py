@@ -114,7 +114,10 @@ def test_a_budget_cuts_and_says_so(clauses: list[Clause], budget: int) -> None:
         some = positions(part, clauses)
         assert part.truncated or some == all_sets
         assert bool(some) == bool(all_sets)
-        assert some == all_sets[: len(some)] or (len(some) == 1 and some[0] in all_sets)
+        if part is cut.cores:  # the first ones, then some that share no constraint
+            assert some == [each for each in all_sets if each in some]
+        else:
+            assert some == all_sets[: len(some)] or (len(some) == 1 and some[0] in all_sets)
 
 
 @given(formulas)
@@ -189,3 +192,21 @@ class TestEffort:
         assert found.cores.sets
         # Both searches, and what finding one of each beyond the budget takes at most.
         assert len(oracle.questions) <= 2 + 2 * 100 + 2 * 2 * 59
+
+
+def test_many_disjoint_pairs() -> None:
+    """Their corrections are large: those the search for the smallest cores gets to are few."""
+    constraints = list(range(200))
+
+    def satisfiable(subset: Sequence[int]) -> bool:
+        chosen = set(subset)
+        return not any(each ^ 1 in chosen for each in chosen)
+
+    conflicts = walk(constraints, satisfiable)
+    assert conflicts.cores.truncated
+    assert conflicts.corrections.truncated
+    assert len(conflicts.cores.sets) == len(conflicts.corrections.sets) == 64
+    assert list(conflicts.cores.sets) == [(2 * pair, 2 * pair + 1) for pair in range(64)]
+    for correction in conflicts.corrections.sets:
+        assert sorted(each // 2 for each in correction) == list(range(100))
+    assert len(all_cores(constraints, satisfiable).sets) == 64

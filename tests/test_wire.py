@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import re
+import time
 from collections import OrderedDict, UserDict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -15,11 +16,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 import strategies as wire
 from house_style import broken_rules
+from naming import named
 from whyroute import InvalidRequestError, answer
+from whyroute.issues import MAX_ISSUES
+from whyroute.moments import MOMENT_PATTERN, moment_issues
 from whyroute.wire import answer_line, read_request
+from whyroute.wireschemas import request_schema
 
 Json = dict[str, Any]
 AT = "2026-12-24T09:30:00Z"
@@ -377,11 +383,17 @@ def test_an_unknown_key_that_is_like_no_other() -> None:
     assert message_at(error_of(request(**{"a/b~c": 1})), "/a~1b~0c")
 
 
-@pytest.mark.parametrize("key", ["slots", "together"])
-def test_a_key_that_is_not_supported_yet_is_refused(key: str) -> None:
-    error = error_of(request(**{key: []}))
+def test_ties_go_with_slots() -> None:
+    error = error_of(request(together=[]))
     assert error["code"] == "invalid-request"
-    assert "not supported" in message_at(error, f"/{key}")
+    assert "which has `slots`" in message_at(error, "/together")
+
+
+def test_slots_take_the_place_of_a_capability() -> None:
+    error = error_of(request(slots=[]))
+    assert error["code"] == "invalid-request"
+    assert "an object of slots" in message_at(error, "/slots")
+    assert "key of each slot" in message_at(error, "/capability")
 
 
 def test_what_is_missing() -> None:
@@ -391,7 +403,7 @@ def test_what_is_missing() -> None:
     assert "missing" in message_at(error_of({}), "/providers")
 
 
-@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=repr)
+@pytest.mark.parametrize("asking", [None, [], "text", 5, True, 1.5, b"{}", object(), {1, 2}], ids=named)
 def test_a_request_that_is_no_object(asking: Any) -> None:
     error = error_of(asking)
     assert (error["code"], paths(error)) == ("invalid-request", [""])
@@ -747,3 +759,56 @@ def test_read_request_raises_what_answer_tells() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         read_request({"capability": {"needs": []}, "providers": [], "tokans": 1})
     assert [issue.path for issue in caught.value.issues] == ["/tokans"]
+
+
+TIMES = [
+    *("2026-12-24", "2024-02-29", "2026-02-29", "2000-02-29", "1900-02-29", "0000-01-01", "0001-01-01", "2026-04-31"),
+    *("2026-12-24T09:30:00Z", "2026-12-24t09:30z", "2026-12-24T23:59:60Z", "2026-12-24T24:00:00Z", "2026-13-01"),
+    *("2026-12-24T09:30:00.123456789+23:59", "2026-12-24T09:30:00.1234567890Z", "2026-12-24T09:30:00", "2026-12-24\n"),
+    *("2026-12-24T09:30:00+24:00", "2026-12-24 09:30:00Z", "2026-10-31", "2026-11-31", "x", ""),
+]
+
+
+@pytest.mark.parametrize("at", TIMES, ids=repr)
+def test_the_schema_and_the_reader_take_the_same_times(at: str) -> None:
+    assert bool(re.search(MOMENT_PATTERN.replace("$", r"\Z"), at)) == (moment_issues(at, "") == [])
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ({"onlyTenants": ["acme"]}, {}),
+        ({"default_model": "m"}, {}),
+        ({}, {"context_window": 1}),
+        ({}, {"thinking": {"mode": "adaptive", "lowest": ""}}),
+        ({}, {"thinking": {"mode": "adaptive", "lowest": "low", "more": 1}}),
+    ],
+    ids=["only-tenants", "name-in-python", "name-in-python-of-a-model", "empty-thinking", "more-thinking"],
+)
+def test_the_schema_and_the_reader_refuse_the_same_metadata(provider: Any, model: Any) -> None:
+    whole = {
+        "name": "m",
+        "contextWindow": 1,
+        "features": [],
+        "cost": {"promptUsdPer1kTokens": 1, "completionUsdPer1kTokens": 1},
+        **model,
+    }
+    given = {"capability": {"needs": []}, "providers": [{"id": "p", "region": "r", "models": [whole], **provider}]}
+    assert not Draft202012Validator(request_schema()).is_valid(given)
+    assert answer(given)["error"]["code"] == "invalid-provider"
+
+
+def test_hostile_sizes_take_no_more_than_they_hold() -> None:
+    """Near names are sought so often and no more: each of these took minutes."""
+    many = range(20_000)
+    documents: list[Json] = [
+        {"capability": {"needs": [{"feature": f"visoin{index}"} for index in many]}},
+        {f"providres{index}": 1 for index in many},
+        {"conditions": {f"c{index}": {"is": f"d{index}"} for index in many}},
+    ]
+    for document in documents:
+        started = time.process_time()
+        issues = answer({"capability": {"needs": []}, "providers": [], **document})["error"]["issues"]
+        assert time.process_time() - started < 15
+        assert len(issues) == MAX_ISSUES
+        assert re.search(r"more problems are not", issues[-1]["message"])

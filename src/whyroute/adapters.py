@@ -9,14 +9,14 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mappin
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from threading import Lock
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import AfterValidator, Field
 
 from .errors import AdapterConfigError, DuplicateAdapterError
-from .fields import Count, Number, WireModel
+from .fields import Count, Number, WireModel, broken
+from .forks import Lock
 from .issues import kind_of, shown
 from .providers import ModelProvider, ProviderMetadata
 
@@ -268,7 +268,7 @@ def adapter_config_error(adapter_id: str, provider_id: str, problem: AdapterConf
 
 def _ratio(value: int | float) -> int | float:
     if not 0 <= value <= 1:
-        raise ValueError("a ratio between 0 and 1 is expected; leave it out when it is not known")
+        raise broken("a ratio between 0 and 1 is expected; leave it out when it is not known")
     return value
 
 

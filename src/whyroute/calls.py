@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
-from .fields import Amount, Count, Number, PositiveInteger, WireModel
+from .fields import Amount, Count, Number, PositiveInteger, WireModel, broken
 from .frozen import FrozenDict, FrozenList
 from .issues import Issue, child, kind_of, shown
 
@@ -37,11 +37,11 @@ MAX_JSON_DEPTH = 100
 
 def _json_object(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        raise ValueError(f"an object is expected, this is {kind_of(value)}")
+        raise broken(f"an object is expected, this is {kind_of(value)}")
     problems: list[Issue] = []
     found = _frozen(value, "", MAX_JSON_DEPTH, problems)
     if problems:
-        raise ValueError("; ".join(str(problem) for problem in problems))
+        raise broken("; ".join(str(problem) for problem in problems))
     return found
 
 
@@ -92,7 +92,7 @@ JsonObject = Annotated[Mapping[str, Any], PlainValidator(_json_object), WithJson
 
 def _ordered(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise ValueError("a list is expected")
+        raise broken("a list is expected")
     return value
 
 
@@ -103,7 +103,7 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 
 def _traceparent(value: str) -> str:
     if not _TRACEPARENT.fullmatch(value):
-        raise ValueError(
+        raise broken(
             f"{shown(value)} is no traceparent; it reads `00-<trace id>-<span id>-<flags>`, with 32, 16 and 2 "
             "lower-case hexadecimal digits and neither id all zeros"
         )
@@ -156,7 +156,7 @@ class ModelMessage(_Shape):
         if self.tool_calls and self.role != "assistant":
             problems.append(f"`toolCalls` belong to the role `assistant`, this is `{self.role}`")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise broken("; ".join(problems))
         return self
 
 
@@ -222,7 +222,7 @@ class UsageCounters(_Shape):
         if (self.reasoning_tokens or 0) > self.completion_tokens:
             problems.append("`reasoningTokens` exceeds `completionTokens`, which includes it")
         if problems:
-            raise ValueError("; ".join(problems))
+            raise broken("; ".join(problems))
         return self
 
 
@@ -258,5 +258,5 @@ class ModelCallResult(_Shape):
     @model_validator(mode="after")
     def _is_an_answer(self) -> Self:
         if self.message.role != "assistant":
-            raise ValueError(f"the role of the answer's `message` is `assistant`, this is `{self.message.role}`")
+            raise broken(f"the role of the answer's `message` is `assistant`, this is `{self.message.role}`")
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
-import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,17 +10,22 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, overload
 
+from pydantic import BaseModel
+
 from . import bits
 from .bits import BitSlices
-from .errors import DuplicateProviderError
+from .errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from .features import UNSPECIFIED_REGION
-from .globs import glob
+from .forks import Lock
+from .globs import matching
+from .issues import Issue, kind_of
 from .numbers import Number, exact, scaled
 from .providers import (
     DeclaredProvider,
     ModelInfo,
     ModelProvider,
     ProviderMetadata,
+    metadata_of,
     read_metadata,
     source_of,
 )
@@ -255,12 +259,17 @@ class Catalog(Sequence[ModelProvider]):
 
     Raises:
         DuplicateProviderError: An id stands twice.
-        InvalidProviderError: Metadata given in wire form breaks a rule.
+        InvalidProviderError: A provider's metadata breaks a rule.
+        InvalidRequestError: What is given is no list of providers.
     """
 
     __slots__ = ("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
+        if isinstance(providers, str | bytes | Mapping | BaseModel) or not isinstance(providers, Iterable):
+            what = "one provider" if _is_provider(providers) else kind_of(providers)
+            message = f"{what}; providers are a list of providers, or what `registry.list(tenant)` gives"
+            raise InvalidRequestError([Issue("/providers", message)])
         self._fill([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
 
     @classmethod
@@ -290,7 +299,7 @@ class Catalog(Sequence[ModelProvider]):
         self._numbers: dict[str, BitSlices] = {}
         self._calls: dict[Call, CallCosts] = {}
         self._found: dict[tuple[str, str | None], int] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     # The sequence of providers.
 
@@ -503,7 +512,7 @@ class Catalog(Sequence[ModelProvider]):
         found._numbers = {}
         found._calls = {}
         found._found = {}
-        found._lock = threading.Lock()
+        found._lock = Lock()
         models = _tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)
         owner[at:at] = array("I", [len(self._providers)] * len(models))
@@ -556,9 +565,7 @@ class Catalog(Sequence[ModelProvider]):
         found = self._found.get((column, pattern))
         if found is None:
             values = [meta.id for meta in self._metadata] if column == "provider" else self._column(column).values()
-            matches = None if pattern is None else glob(pattern)
-            matched = [value for value in values if matches is None or matches(value)]
-            found = self._having_many(column, matched)
+            found = self._having_many(column, list(values) if pattern is None else matching(pattern, values))
             if len(self._found) >= _FOUND_SETS:
                 self._found.clear()
             self._found[column, pattern] = found
@@ -647,12 +654,20 @@ def as_provider(value: Any, path: str = "") -> Member:
         path: JSON pointer of its metadata, for the issues.
 
     Raises:
-        InvalidProviderError: Metadata given in wire form breaks a rule.
+        InvalidProviderError: The metadata breaks a rule.
     """
     if isinstance(value, ProviderMetadata | Mapping):
         metadata = read_metadata(value, path)
         return DeclaredProvider(metadata), metadata
-    return value, read_metadata(getattr(value, "metadata", None), path)
+    metadata = metadata_of(value)
+    if metadata is None:
+        message = f"{kind_of(value)} without `metadata`; a provider has `metadata` and an async `invoke`"
+        raise InvalidProviderError("empty-id", [Issue(path, message)])
+    return value, read_metadata(metadata, path)
+
+
+def _is_provider(value: Any) -> bool:
+    return isinstance(value, ProviderMetadata | Mapping) or hasattr(value, "metadata")
 
 
 def _tie_break_order(meta: ProviderMetadata) -> list[int]:

@@ -11,6 +11,7 @@ from .yamltext import YamlTextError, read_yaml
 
 __all__ = [
     "FORMAT_VERSION",
+    "ONLY_IN_PACKS",
     "InvalidCatalogError",
     "UnreadableFileError",
     "read_bytes",
@@ -20,6 +21,15 @@ __all__ = [
 
 FORMAT_VERSION = 1
 """The value of the key `whyroute` that opens a file."""
+
+ONLY_IN_PACKS = (
+    "`onlyTenants` is for rule packs, where requests name their tenant; "
+    "use `whyroute route PACK --tenant ...`, or leave the provider out"
+)
+"""Why a provider that only some tenants may see is refused where nobody says whose request it is."""
+
+_LIMITING = ("policies", "everyTenant", "tenants", "rules", "waivers")
+_LIMITS = "{} limits what may be used, and only the providers are read here; use `whyroute route PACK --tenant ...`"
 
 FilePath = str | PathLike[str]
 
@@ -91,14 +101,15 @@ def read_document(path: FilePath) -> Any:
 def read_providers(path: FilePath) -> list[dict[str, Any]]:
     """The providers of a file, in wire form: what stands under its key `providers`.
 
-    The providers are not held to the contract's rules here; routing does that. Other sections are not read.
+    The providers are not held to the contract's rules here; routing does that. Of other sections, those that limit who
+    may use the providers are refused, and the rest are not read.
 
     Args:
         path: A YAML 1.2 file such as `whyroute import` writes, or the same as JSON (named `*.json`).
 
     Raises:
         UnreadableFileError: The file can't be read or is not in its format.
-        InvalidCatalogError: The document has no list of objects under `providers`.
+        InvalidCatalogError: The document has no list of objects under `providers`, or it is a rule pack.
     """
     document, issues = plain(read_document(path))
     if issues:
@@ -114,6 +125,7 @@ def read_providers(path: FilePath) -> list[dict[str, Any]]:
         near = next((found for key in document if (found := did_you_mean(key, ["providers"]))), "")
         issues.append(Issue("", f"there is no key `providers`{near}"))
         raise InvalidCatalogError(issues)
+    issues += [Issue(child("", key), _LIMITS.format(shown(key))) for key in _LIMITING if key in document]
     providers = document["providers"]
     if not isinstance(providers, list):
         issues.append(Issue("/providers", f"{kind_of(providers)}; a list of providers is expected"))
@@ -122,6 +134,11 @@ def read_providers(path: FilePath) -> list[dict[str, Any]]:
             Issue(child("/providers", index), f"{shown(item)} is {kind_of(item)}; a provider is an object")
             for index, item in enumerate(providers)
             if not isinstance(item, dict)
+        ]
+        issues += [
+            Issue(child("/providers", index, "onlyTenants"), ONLY_IN_PACKS)
+            for index, item in enumerate(providers)
+            if isinstance(item, dict) and "onlyTenants" in item
         ]
     if issues:
         raise InvalidCatalogError(issues)

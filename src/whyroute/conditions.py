@@ -1,5 +1,6 @@
 """Conditions: what rules say of candidates and of requests, as models and as trees to evaluate."""
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self, TypeVar
@@ -9,14 +10,15 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInf
 from .conditionissues import FIELDS, LABEL_PREFIX, REQUEST_FIELDS, condition_issues, when_issues
 from .errors import InvalidRequestError
 from .fields import Names, Number, OrAbsent, WireModel
+from .instances import is_checked, plain_form, remember
 from .issues import Issue, child, kind_of, shown
-from .jsontext import plain
 from .references import cycles
 
 __all__ = [
     "AllOf",
     "AnyOf",
     "Condition",
+    "Grammatical",
     "Is",
     "Leaf",
     "Node",
@@ -38,7 +40,34 @@ CHECKED: Final = object()
 """The validation context of documents in which no issue was found."""
 
 
+class Grammatical(WireModel):
+    """A model of a document with a grammar of its own, which says more of what is wrong than types could."""
+
+    @classmethod
+    @abstractmethod
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        """What is wrong with a document, as plain JSON with wire names."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        if isinstance(value, cls):
+            return value
+        if info.context is not CHECKED:
+            value = checked(_wire_names(cls, value), "", cls.issues_in)
+        found = handler(value)
+        remember(found)
+        return found
+
+
+def _with_filled_lists(schema: dict[str, Any]) -> None:
+    for key in schema["properties"].keys() & {"in", "notIn"}:
+        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
+
+
 class _Matcher(WireModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
+
     exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
 
 
@@ -84,12 +113,15 @@ def _with_labels(schema: dict[str, Any]) -> None:
     """Say in a JSON schema that `labels.<key>` is the only open key."""
     names = {"items": {"type": "string"}, "type": "array"}
     matcher = TextMatcher.model_json_schema(by_alias=True)
-    schema["patternProperties"] = {r"^labels\.": {"anyOf": [{"type": "string"}, names, matcher]}}
+    # An empty list or matcher says nothing; what is no list or object is not concerned.
+    filled = {"minItems": 1, "minProperties": 1}
+    schema["properties"] = {key: {**field, **filled} for key, field in schema["properties"].items()}
+    schema["patternProperties"] = {r"^labels\.": {"anyOf": [{"type": "string"}, names, matcher], **filled}}
     schema["additionalProperties"] = False
     schema["minProperties"] = 1
 
 
-class Condition(WireModel):
+class Condition(Grammatical):
     """A condition over candidates: fields with what they are compared with, all of which must hold.
 
     `labels.<key>` compares a label of the provider.
@@ -109,7 +141,9 @@ class Condition(WireModel):
     feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
     attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
     source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
-    context_window: OrAbsent[NumberMatch] = Field(default=None, description="in tokens")
+    context_window: OrAbsent[NumberMatch] = Field(
+        default=None, description="how many tokens of prompt and answer it holds"
+    )
     max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
     prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
         default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"
@@ -130,12 +164,9 @@ class Condition(WireModel):
     not_: OrAbsent["Condition"] = Field(default=None, alias="not", description="this does not hold")
     is_: OrAbsent[str] = Field(default=None, alias="is", description="the named condition of this name holds")
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        if isinstance(value, cls):
-            return value
-        return handler(value if info.context is CHECKED else checked(wire_names(cls, value), "", condition_issues))
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return condition_issues(document, path)
 
     @property
     def node(self) -> "Node":
@@ -152,7 +183,7 @@ class Condition(WireModel):
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
-class When(WireModel):
+class When(Grammatical):
     """A condition over the request: fields with what they are compared with, all of which must hold.
 
     Raises:
@@ -171,12 +202,9 @@ class When(WireModel):
     all_: OrAbsent[tuple["When", ...]] = Field(default=None, alias="all", description="all of these hold")
     not_: OrAbsent["When"] = Field(default=None, alias="not", description="this does not hold")
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        if isinstance(value, cls):
-            return value
-        return handler(value if info.context is CHECKED else checked(wire_names(cls, value), "", when_issues))
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return when_issues(document, path)
 
     @property
     def node(self) -> "Node":
@@ -243,14 +271,14 @@ def read_condition(document: Any, path: str = "", *, conditions: Collection[str]
     """Read a condition over candidates from its wire form.
 
     Args:
-        document: A JSON-like object with wire names, or a Condition, which is returned as it is.
+        document: A JSON-like object with wire names, or a Condition, which is returned as it is when sound.
         path: JSON pointer of the document, for the issues.
         conditions: The named conditions that `is` may refer to; None: any.
 
     Raises:
         InvalidRequestError: It breaks the grammar; all its issues, in document order.
     """
-    if isinstance(document, Condition) and conditions is None:
+    if conditions is None and isinstance(document, Condition) and is_checked(document):
         return document
     cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
     return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
@@ -260,14 +288,14 @@ def read_when(document: Any, path: str = "", *, labels: Mapping[str, Collection[
     """Read a condition over the request from its wire form.
 
     Args:
-        document: A JSON-like object with wire names, or a When, which is returned as it is.
+        document: A JSON-like object with wire names, or a When, which is returned as it is when sound.
         path: JSON pointer of the document, for the issues.
         labels: The label keys that a request may have, each with its values; None: any.
 
     Raises:
         InvalidRequestError: It breaks the grammar; all its issues, in document order.
     """
-    if isinstance(document, When) and labels is None:
+    if labels is None and isinstance(document, When) and is_checked(document):
         return document
     cleaned = checked(document, path, lambda value, at: when_issues(value, at, labels=labels))
     return When.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
@@ -309,25 +337,14 @@ def checked(document: Any, path: str, issues_of: Any) -> Any:
     Raises:
         InvalidRequestError: It has some.
     """
-    cleaned, foreign = plain(as_wire(document), path)
+    cleaned, foreign = plain_form(document, path)
     issues = foreign or issues_of(cleaned, path)
     if issues:
         raise InvalidRequestError(issues)
     return cleaned
 
 
-def as_wire(value: Any) -> Any:
-    """A document that may have models in it, as it goes over the wire."""
-    if isinstance(value, WireModel):
-        return value.model_dump(by_alias=True, exclude_unset=True, mode="json")
-    if isinstance(value, Mapping):
-        return {key: as_wire(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_wire(item) for item in value]
-    return value
-
-
-def wire_names(model: type[WireModel], value: Any) -> Any:
+def _wire_names(model: type[WireModel], value: Any) -> Any:
     """The arguments of a model with the wire's names for Python's."""
     if not isinstance(value, Mapping):
         return value

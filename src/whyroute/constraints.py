@@ -66,7 +66,7 @@ Origins = Mapping[str, Sequence[Origin]]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a rule says of itself.
+    """What a rule says of itself; of a clause, whom to ask.
 
     Attributes:
         because: Why there is this rule.
@@ -95,7 +95,7 @@ class NamedConstraint:
         admitted: The set of candidate numbers it admits.
         catalog: The catalog it was compiled against.
         origins: Where it is written, when that is known.
-        about: What a rule says of itself.
+        about: What a rule says of itself; of a clause, whom to ask.
     """
 
     id: str
@@ -113,7 +113,7 @@ class NamedConstraint:
 
     @property
     def contact(self) -> str | None:
-        """Whom to ask about this rule, when it says so."""
+        """Whom to ask about this rule or clause, when that is known."""
         return self.about.contact
 
     @property
@@ -192,6 +192,11 @@ class Constraints(Sequence[NamedConstraint]):
                 for members, (_, _, term) in zip(found, terms, strict=True)
             ]
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of each, at no more cost than that of reading it."""
+        return tuple(name for name, _, _ in self._terms)
+
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""
         return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
@@ -250,6 +255,7 @@ def compile_with_rules(
     *,
     regions: Regions = NO_REGIONS,
     origins: Origins | None = None,
+    contacts: Mapping[str, str] | None = None,
     known: Mapping[Term, int] | None = None,
 ) -> Constraints:
     """The constraints of a route, in the contract's order, then its rules.
@@ -261,13 +267,16 @@ def compile_with_rules(
         rules: The rules that are in force.
         regions: Groups of regions, which region needs and `regionAllow` may name.
         origins: Where constraints are written, by their ids.
+        contacts: Whom to ask about clauses, by their constraints' ids; rules say so themselves.
         known: What some terms admit of this very catalog; these are not asked again.
     """
     terms = _terms(capability, policy)
     if regions.groups:
         terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
     terms += [(name, "rule", term) for name, term, _ in rules]
-    return Constraints(terms, catalog, known, ({name: about for name, _, about in rules}, origins or {}))
+    said = {name: About(contact=contact) for name, contact in (contacts or {}).items()}
+    said |= {name: about for name, _, about in rules}
+    return Constraints(terms, catalog, known, (said, origins or {}))
 
 
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:

@@ -8,9 +8,11 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from .errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 from .fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
-from .issues import Issue
+from .instances import is_checked, is_same, remember, wire_form
+from .issues import Issue, few_searches
 from .jsontext import JsonTextError, plain, read_json
 from .modelissues import issues_of
+from .wording import in_document_order
 
 __all__ = [
     "Budget",
@@ -108,8 +110,10 @@ class NameLists(WireModel):
     An allow list that is present restricts even when it is empty. Deny is checked before allow.
     """
 
-    allow: OrAbsent[Names] = None
-    deny: OrAbsent[Names] = None
+    allow: OrAbsent[Names] = Field(
+        default=None, description="only these, and nobody when it is empty; absent: everyone who is not denied"
+    )
+    deny: OrAbsent[Names] = Field(default=None, description="not these, even where they are allowed too")
 
 
 class ProvidersNeed(WireModel):
@@ -210,12 +214,13 @@ def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Cap
             document = read_json(spec)
         except JsonTextError as error:
             raise InvalidCapabilityError([Issue("", error.message)]) from None
-    elif isinstance(spec, Capability):
-        # A model may come from `model_construct`, which checks nothing.
-        document = spec.model_dump(by_alias=True, exclude_unset=True, warnings=False)
-    issues = _schema_issues(document, empty_needs=False)
+    strays: list[Issue] = []
+    if isinstance(spec, Capability):
+        document, strays = wire_form(spec, known_as=Capability)
+    with few_searches():
+        issues = [*strays, *_schema_issues(document, empty_needs=False)]
     if issues:
-        raise InvalidCapabilityError(issues)
+        raise InvalidCapabilityError(in_document_order(issues, document) if strays else issues)
     return _read(plain(document)[0], "")
 
 
@@ -223,23 +228,42 @@ def read_capability(document: Any, path: str = "") -> Capability:
     """Read a declaration as the router takes it: an empty `needs` is fine, text is not parsed.
 
     Args:
-        document: A JSON-like object with wire names, or a Capability, which is returned as it is.
+        document: A JSON-like object with wire names, or a Capability, which is checked too, since pydantic's
+            `model_copy` and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
         path: JSON pointer of the document, for the issues.
 
     Raises:
         InvalidCapabilityError: The declaration is broken; all its issues, in document order.
     """
-    if isinstance(document, Capability):
+    if not isinstance(document, Capability):
+        return _read_routable(document, path, [])
+    if is_checked(document):
         return document
+    wire, strays = wire_form(document, path, known_as=Capability)
+    value = _read_routable(wire, path, strays)
+    if not is_same(document, value):
+        return value
+    remember(document)
+    return document
+
+
+def _read_routable(document: Any, path: str, strays: list[Issue]) -> Capability:
+    """Read the wire form of a declaration of which some issues are known already."""
     cleaned, foreign = plain(document)
-    if not foreign:
+    if not foreign and not strays:
         try:
-            return Capability.model_validate(cleaned, by_alias=True, by_name=False)
+            value = Capability.model_validate(cleaned, by_alias=True, by_name=False)
         except ValidationError:
             pass  # The schema tells more of what is wrong.
-    issues = _schema_issues(document, empty_needs=True)
+        else:
+            remember(value)
+            return value
+    with few_searches():
+        broken = _schema_issues(document, empty_needs=True)
+    found = (Issue(path + issue.path, issue.message) for issue in broken)
+    issues = [*strays, *found]
     if issues:
-        raise InvalidCapabilityError(Issue(path + issue.path, issue.message) for issue in issues)
+        raise InvalidCapabilityError(in_document_order(issues, document, path) if strays else issues)
     return _read(cleaned, path)
 
 
@@ -252,6 +276,8 @@ def _schema_issues(document: Any, *, empty_needs: bool) -> list[Issue]:
 
 def _read(cleaned: Any, path: str) -> Capability:
     try:
-        return Capability.model_validate(cleaned, by_alias=True, by_name=False)
+        value = Capability.model_validate(cleaned, by_alias=True, by_name=False)
     except ValidationError as error:
         raise InvalidCapabilityError(issues_of(error, cleaned, path, model=Capability)) from None
+    remember(value)
+    return value

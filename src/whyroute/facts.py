@@ -15,10 +15,15 @@ def label_issues(value: Any, path: str) -> list[Issue]:
     """What is wrong with a request's labels."""
     if not isinstance(value, Mapping):
         return [Issue(path, f"{kind_of(value)}; labels are an object of strings")]
-    return [
+    issues = [
+        Issue(path, f"key {shown(key)} is {kind_of(key)}; a string is expected")
+        for key in value
+        if not isinstance(key, str)
+    ]
+    return issues + [
         Issue(child(path, key), f"{shown(item)} is {kind_of(item)}; a string is expected")
         for key, item in value.items()
-        if not isinstance(item, str)
+        if isinstance(key, str) and not isinstance(item, str)
     ]
 
 

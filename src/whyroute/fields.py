@@ -2,17 +2,37 @@
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from .numbers import Number as PlainNumber
 from .numbers import as_double
 
-__all__ = ["Amount", "Count", "Names", "Number", "OrAbsent", "PositiveInteger", "WireModel", "wire_name"]
+__all__ = [
+    "BROKEN",
+    "Amount",
+    "Count",
+    "Names",
+    "Number",
+    "OrAbsent",
+    "PositiveInteger",
+    "WireModel",
+    "broken",
+    "wire_name",
+]
 
 T = TypeVar("T")
+
+BROKEN: Final = "broken"
+"""The type of the errors that `broken` makes, in pydantic's list of errors."""
+
+
+def broken(message: str) -> PydanticCustomError:
+    """What a validator raises: a ValueError that pydantic tells in these very words, without words of its own."""
+    return PydanticCustomError(BROKEN, "{message}", {"message": message})
 
 
 _WIRE_NAMES = {
@@ -41,14 +61,14 @@ class WireModel(BaseModel):
 def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[Any], PlainNumber]:
     def read(value: Any) -> PlainNumber:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(expected)
+            raise broken(expected)
         number = as_double(value)
         if not math.isfinite(number):
-            raise ValueError(f"{expected}, and finite")
+            raise broken(f"{expected}, and finite")
         if (integer and isinstance(number, float) and not number.is_integer()) or (
             at_least is not None and number < at_least
         ):
-            raise ValueError(expected)
+            raise broken(expected)
         return number
 
     return read
@@ -90,7 +110,7 @@ PositiveInteger = Annotated[
 
 def _not_null(value: Any) -> Any:
     if value is None:
-        raise ValueError("null is no value here; leave the key out")
+        raise broken("null is no value here; leave the key out")
     return value
 
 
@@ -100,7 +120,7 @@ OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
 
 def _ordered(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise ValueError("a list of strings is expected")
+        raise broken("a list of strings is expected")
     return value
 
 

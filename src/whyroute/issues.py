@@ -1,6 +1,8 @@
 """One problem of an input: where it is and what would be right."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
@@ -12,6 +14,7 @@ __all__ = [
     "capped",
     "child",
     "did_you_mean",
+    "few_searches",
     "kind_of",
     "pointer",
     "printable",
@@ -108,7 +111,8 @@ def kind_of(value: object) -> str:
         case list() | tuple():
             return "a list"
         case _:
-            return f"a {type(value).__name__}"
+            name = type(value).__name__
+            return f"{'an' if name[:1].lower() in tuple('aeiou') else 'a'} {name}"
 
 
 def quoted(names: Collection[Any], *, limit: int = 20) -> str:
@@ -120,14 +124,38 @@ def quoted(names: Collection[Any], *, limit: int = 20) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` when a known name is near `name`, else the empty string.
 
-    The same mistake may stand in an input thousands of times, so what was near is remembered.
+    The same mistake may stand in an input thousands of times, so what was near is remembered. Within `few_searches`,
+    nothing is near any more once so many names were compared that nobody reads the answers.
     """
     if len(name) > _LONG:
         return ""
-    near = _nearest(name, tuple(known))
+    left = _LEFT.get()
+    if left is not None and left[0] <= 0:
+        return ""
+    names = tuple(known)
+    if left is not None:
+        left[0] -= 1 + (len(names) if len(names) <= _MANY else _MANY + len(names) // 16)
+    near = _nearest(name, names)
     return f"; did you mean {shown(near)}?" if near is not None and near != name else ""
 
 
+@contextmanager
+def few_searches() -> Iterator[None]:
+    """Bounds the search for near names while one input is read; it is counted and not timed, so that the same input
+    gets the same answer everywhere. Within another one it changes nothing.
+    """
+    if _LEFT.get() is not None:
+        yield
+        return
+    token = _LEFT.set([_SEARCHED])
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
+_SEARCHED = 40_000  # names compared for one input: about half a second
+_LEFT: ContextVar[list[int] | None] = ContextVar("names that may still be compared", default=None)
 _LONG = 200  # no name that is this long is taken for another
 _MANY = 1_000  # of more names than this, only those that begin or end like the name are compared with it
 _CUTOFF = 0.7

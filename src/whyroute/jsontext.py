@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Number as AnyNumber
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from .issues import Issue, child, kind_of, shown
 from .numbers import as_double
 
-__all__ = ["JsonTextError", "Unreadable", "plain", "read_json"]
+__all__ = ["JsonTextError", "Unreadable", "indented", "is_unicode", "plain", "read_json", "terminal_safe"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest; no format of whyroute goes past a quarter of it."""
@@ -105,15 +106,43 @@ def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH, marked: boo
         A copy made of dict, list and scalars, and the issues: numbers that are not finite doubles, text that is not
         valid Unicode, keys that are not strings, foreign types, nesting that is too deep.
     """
-    issues: list[Issue] = []
-    return _plain(value, path, max_depth, issues, set(), marked), issues
+    try:
+        return _sound(value, max_depth), []
+    except _UnsoundError:
+        issues: list[Issue] = []
+        return _plain(value, path, max_depth, issues, set(), marked), issues
+
+
+class _UnsoundError(Exception):
+    """Something has no JSON form; `_plain` tells what and where."""
+
+
+def _sound(value: Any, depth: int) -> Any:
+    """A copy of what has no faults: most inputs, for which no pointer need be written."""
+    kind = type(value)
+    if kind is str:
+        if value.isascii() or is_unicode(value):
+            return value
+    elif value is None or kind is bool:
+        return value
+    elif kind is int or kind is float:
+        number = as_double(value)
+        if math.isfinite(number):
+            return number
+    elif depth <= 0:
+        pass  # and so one that holds itself ends here
+    elif kind is list or kind is tuple:
+        return [_sound(item, depth - 1) for item in value]
+    elif kind is dict and all(type(key) is str and (key.isascii() or is_unicode(key)) for key in value):
+        return {key: _sound(item, depth - 1) for key, item in value.items()}
+    raise _UnsoundError
 
 
 def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int], marked: bool) -> Any:
     """`holders` are the identities of the objects and lists that the value stands in."""
     kind = type(value)
     if kind is str:
-        if not value.isascii() and not _is_unicode(value):
+        if not value.isascii() and not is_unicode(value):
             issues.append(Issue(path, "text with half a surrogate pair; it is not valid Unicode"))
         return value
     if value is None or kind is bool:
@@ -157,14 +186,15 @@ def _plain_items(
     for key, item in value.items():
         if not isinstance(key, str):
             issues.append(Issue(path, f"key {shown(key)} is not a string"))
-        elif not key.isascii() and not _is_unicode(key):
+        elif not key.isascii() and not is_unicode(key):
             issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
         else:
             found[key] = _plain(item, child(path, key), depth - 1, issues, holders, marked)
     return found
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether it is text: no half of a surrogate pair stands in it, as of bytes that are no UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -176,3 +206,56 @@ def _not_finite(value: int | float) -> str:
     if isinstance(value, float) and math.isnan(value):
         return "`NaN` is not a number"
     return "the number is infinite" if isinstance(value, float) else "the integer is too large for a double"
+
+
+# Writing.
+
+
+def terminal_safe(text: str) -> str:
+    """JSON text of the same meaning, with an escape for each character that a terminal would not show or would obey.
+
+    Such characters stand only in strings; line feeds are those between values, and stay.
+    """
+    if text.isprintable() or (text.isascii() and "\x7f" not in text):
+        return text  # in ASCII, the writer escapes all but this one
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in line)
+        for line in text.split("\n")
+    )
+
+
+def _escape(character: str) -> str:
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"{}\[\],:]+|[{}\[\],:]')
+
+
+def indented(pieces: Iterable[str]) -> Iterator[str]:
+    """JSON text with two spaces for every level, as `json.dumps` indents it, without ever having the whole.
+
+    Args:
+        pieces: The text without line feeds. No piece ends within a string, a number or a word.
+    """
+    depth = 0
+    opened = False  # a list or an object has begun, and whether it is empty is not known yet
+    for piece in pieces:
+        found: list[str] = []
+        for token in _TOKEN.findall(piece):
+            if token in ("}", "]"):
+                depth -= 1
+                found.append(token if opened else f"\n{'  ' * depth}{token}")
+                opened = False
+                continue
+            if opened:
+                found.append(f"\n{'  ' * depth}")
+                opened = False
+            if token in ("{", "["):
+                depth += 1
+                opened = True
+                found.append(token)
+            elif token == ",":
+                found.append(f",\n{'  ' * depth}")
+            else:
+                found.append(": " if token == ":" else token)
+        yield "".join(found)

@@ -147,6 +147,7 @@ class _Kept:
 
     catalog: Catalog
     leaves: dict[Leaf, Known] = field(default_factory=dict)
+    conditions: dict[int, tuple[Compiled, Known]] = field(default_factory=dict)
     named: dict[str, Known] = field(default_factory=dict)
 
 
@@ -159,10 +160,12 @@ class Setting:
     Attributes:
         regions: The groups of regions.
         call: The tokens of the call; None: unknown, and so is what it costs.
+        kept: What whoever applies conditions made for it before, by the id of what it was made from, which is kept too.
     """
 
     regions: Regions = NO_REGIONS
     call: Call | None = None
+    kept: dict[int, tuple[Any, Any]] = field(default_factory=dict, repr=False)
     _kept: _Kept | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -174,10 +177,14 @@ class Setting:
         if kept is None or kept.catalog is not catalog:
             # Replaced as a whole: whoever is still at work on another catalog goes on with what it has.
             kept = self._kept = _Kept(catalog)
-        for name, node in condition.named:
-            if name not in kept.named:
-                kept.named[name] = self._known(node, kept)
-        return self._known(condition.node, kept)
+        found = kept.conditions.get(id(condition))
+        if found is None:
+            for name, node in condition.named:
+                if name not in kept.named:
+                    kept.named[name] = self._known(node, kept)
+            # The condition is kept with it, or its id could become another one's.
+            found = kept.conditions[id(condition)] = condition, self._known(condition.node, kept)
+        return found[1]
 
     def _known(self, node: Node, kept: _Kept) -> Known:
         match node:

@@ -6,8 +6,10 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from . import fields
 from .errors import InvalidInputError
-from .issues import Issue, did_you_mean, pointer, quoted, shown
+from .instances import is_checked, is_same, remember, wire_form
+from .issues import Issue, did_you_mean, few_searches, pointer, quoted, shown
 from .jsontext import plain
 from .wording import found, in_document_order, missing_keys, unknown_key
 
@@ -22,25 +24,42 @@ def read_model(model: type[M], document: Any, path: str = "", *, error: type[Inv
 
     Args:
         model: The model to read into.
-        document: A JSON-like value, or an instance of the model, which is returned as it is.
+        document: A JSON-like value, or an instance of the model, which is checked too, since pydantic's `model_copy`
+            and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
         path: JSON pointer of the document, for the issues.
         error: What to raise; takes the issues.
 
     Raises:
         InvalidInputError: The document is broken; all its issues, in document order.
     """
-    if isinstance(document, model):
+    if not isinstance(document, model):
+        return _read(model, document, path, [], error)
+    if is_checked(document):
         return document
+    wire, strays = wire_form(document, path, known_as=model)
+    value = _read(model, wire, path, strays, error)
+    if not is_same(document, value):
+        return value
+    remember(document)
+    return document
+
+
+def _read(model: type[M], document: Any, path: str, strays: list[Issue], error: type[InvalidInputError]) -> M:
+    """Read a wire document of which some issues are known already."""
     cleaned, foreign = plain(document, path)
+    foreign += strays
     try:
         value = model.model_validate(cleaned, by_alias=True, by_name=False)
     except ValidationError as problem:
         # A value that no JSON text could hold was reported; what is left of it would be reported again.
         unreadable = {issue.path for issue in foreign}
-        broken = [issue for issue in issues_of(problem, cleaned, path, model=model) if issue.path not in unreadable]
+        with few_searches():
+            every = issues_of(problem, cleaned, path, model=model)
+        broken = [issue for issue in every if issue.path not in unreadable]
         raise error(in_document_order([*foreign, *broken], cleaned, path)) from None
     if foreign:
-        raise error(foreign)
+        raise error(in_document_order(foreign, cleaned, path))
+    remember(value)
     return value
 
 
@@ -106,13 +125,16 @@ def _sentence(kind: str, value: Any, context: Mapping[str, Any], otherwise: str)
     if kind in _EXPECTED:
         return f"{found(value)}; {_EXPECTED[kind]} is expected"
     match kind:
-        case "value_error":
-            message = str(context["error"])
+        case "value_error" | fields.BROKEN:
+            message = str(context["error" if kind == "value_error" else "message"])
             # Validators of single fields only say what they expect.
             if value is None or "is expected" not in message:
                 return message
             wrong_number = isinstance(value, int | float) and not isinstance(value, bool) and "string" not in message
             return f"{shown(value) if wrong_number else found(value)}; {message}"
+        case "too_short":
+            least = context["min_length"]
+            return f"{found(value)}; a list of at least {least} {'item' if least == 1 else 'items'} is expected"
         case "string_too_short":
             return "empty; a non-empty string is expected" if value == "" else f"{found(value)}; it is too short"
         case "literal_error" | "enum":

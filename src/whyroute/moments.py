@@ -2,11 +2,11 @@
 
 import re
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .issues import Issue, shown
 
-__all__ = ["Moment", "is_within", "moment_issues", "read_moment", "written"]
+__all__ = ["MOMENT_PATTERN", "Moment", "is_within", "moment_issues", "read_moment", "written"]
 
 _NANOSECOND = 1
 _SECOND = 1_000_000_000 * _NANOSECOND
@@ -15,6 +15,14 @@ _DAY = 86_400 * _SECOND
 _MOMENT = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?", re.ASCII
 )
+
+_DATE = (
+    r"(?!0000)([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|[0-9]{4}-(0[13-9]|1[0-2])-(29|30)"
+    r"|[0-9]{4}-(0[13578]|1[02])-31|([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)"
+)
+_CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9]"
+MOMENT_PATTERN: Final = rf"^{_DATE}([Tt]{_CLOCK}(:[0-5][0-9]([.][0-9]{{1,9}})?)?([Zz]|[+-]{_CLOCK}))?$"
+"""The times that there are, as a JSON Schema says it: the days that each month has, leap years, no leap second."""
 
 
 class Moment(NamedTuple):

@@ -41,7 +41,7 @@ class Clauses(WireModel):
     )
     max_tokens_per_call: OrAbsent[PositiveInteger] = Field(
         default=None,
-        description="the tokens a call may come to, hence a floor: the model's context window must hold as many",
+        description="in spite of its name a floor: the model's context window must hold at least this many tokens",
     )
 
 
@@ -61,7 +61,7 @@ def read_policy(document: Any, path: str = "") -> TenantPolicy:
     """Read a policy from its wire form.
 
     Args:
-        document: A JSON-like object with camelCase keys, or a TenantPolicy, which is returned as it is.
+        document: A JSON-like object with camelCase keys, or a TenantPolicy, which is returned as it is when sound.
         path: JSON pointer of the document, for the issues.
 
     Raises:

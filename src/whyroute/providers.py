@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from inspect import getattr_static
 from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import (
@@ -20,7 +21,8 @@ from .errors import InvalidProviderError, InvalidRequestError, NotInvocableError
 from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
 from .frozen import FrozenDict
-from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .instances import is_checked, is_same, remember, wire_form
+from .issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from .jsontext import Unreadable, plain
 from .modelissues import read_model
 
@@ -34,9 +36,11 @@ __all__ = [
     "SetupFailure",
     "check_provider",
     "invalid_provider",
+    "metadata_of",
     "metadata_problems",
     "read_metadata",
     "read_setup_failures",
+    "routable_problems",
     "source_of",
 ]
 
@@ -60,10 +64,14 @@ class ModelCost(_Open):
 class ModelThinking(_Open):
     """How a model thinks before it answers."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra={"additionalProperties": False})
+
     mode: Literal["adaptive", "always"] = Field(
         description="`adaptive`: on unless turned down; `always`: it can only be lowered"
     )
-    lowest: str = Field(description="the vendor's own setting for the least thinking")
+    lowest: str = Field(
+        description="the vendor's own setting for the least thinking", json_schema_extra={"minLength": 1}
+    )
 
 
 class ModelInfo(_Open):
@@ -74,7 +82,7 @@ class ModelInfo(_Open):
     )
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
     features: tuple[str, ...] = Field(description="the features it has")
-    cost: ModelCost
+    cost: ModelCost = Field(description="what it charges for 1,000 tokens, in USD")
     p95_latency_ms: Amount | None = Field(
         default=None, description="95th percentile latency in milliseconds; absent: unknown"
     )
@@ -83,7 +91,7 @@ class ModelInfo(_Open):
     )
     sampling: StrictBool | None = Field(default=None, description="false: it takes no temperature; absent: it does")
     thinking: ModelThinking | None = Field(default=None, description="absent: it doesn't, or nothing is known")
-    description: str | None = None
+    description: str | None = Field(default=None, description="for people; nothing compares it")
 
 
 class ProviderMetadata(_Open):
@@ -105,7 +113,7 @@ class ProviderMetadata(_Open):
     )
     default_model: str | None = Field(default=None, description="comes before the other models where ranks tie")
     attributes: tuple[str, ...] = Field(default=(), description="what preferences may name beside features")
-    description: str | None = None
+    description: str | None = Field(default=None, description="for people; nothing compares it")
     capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
     labels: Annotated[Mapping[str, str], AfterValidator(FrozenDict)] = Field(
@@ -122,11 +130,14 @@ class ProviderMetadata(_Open):
         if isinstance(value, cls):
             return value
         if info.context is _CHECKED:
-            return handler(value)
-        problems, cleaned = _problems_of(value, "", by_name=True)
-        if problems:
-            raise invalid_provider(problems, cleaned)
-        return handler(cleaned)
+            checked = handler(value)
+        else:
+            problems, cleaned = _problems_of(value, "", by_name=True)
+            if problems:
+                raise invalid_provider(problems, cleaned)
+            checked = handler(cleaned)
+        remember(checked)
+        return checked
 
     @classmethod
     def of_checked(cls, wire: dict[str, Any]) -> Self:
@@ -206,35 +217,65 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
     Raises:
         InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
     """
-    metadata = getattr(provider, "metadata", None)
-    if isinstance(metadata, ProviderMetadata):
-        wire = metadata.model_dump(by_alias=True, exclude_none=True, warnings=False)
-        problems, cleaned = metadata_problems(wire, path)
-    else:
-        problems, cleaned = metadata_problems(metadata, path)
+    metadata = metadata_of(provider)
+    problems, read = _read_problems(metadata, path)
     if not callable(getattr(provider, "invoke", None)):
         problems.append(("invalid-invoke", Issue("/invoke", "a provider has an async `invoke` to call its models")))
-    if problems:
-        raise invalid_provider(problems, cleaned)
-    return metadata if isinstance(metadata, ProviderMetadata) else ProviderMetadata.of_checked(cleaned)
+    if isinstance(read, ProviderMetadata) and not problems:
+        return read
+    raise invalid_provider(problems, read)
+
+
+def metadata_of(provider: Any) -> Any:
+    """What a provider gives as its metadata; None when it has none.
+
+    An AttributeError from within a `metadata` property is the provider's own fault, and is not taken for the lack of
+    one.
+    """
+    try:
+        return provider.metadata
+    except AttributeError:
+        if getattr_static(provider, "metadata", None) is not None:
+            raise
+        return None
 
 
 def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
     """Read metadata from its wire form.
 
     Args:
-        document: A JSON-like object with camelCase keys, or a ProviderMetadata, which is returned as it is.
+        document: A JSON-like object with camelCase keys, or a ProviderMetadata, which is checked too, since pydantic's
+            `model_copy` and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
         path: JSON pointer of the document, for the issues.
 
     Raises:
         InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
     """
-    if isinstance(document, ProviderMetadata):
+    if isinstance(document, ProviderMetadata) and is_checked(document):
         return document
-    problems, cleaned = metadata_problems(document, path)
+    problems, read = _read_problems(document, path)
+    if isinstance(read, ProviderMetadata):
+        return read
+    raise invalid_provider(problems, read)
+
+
+def _read_problems(document: Any, path: str) -> tuple[list[Problem], Any]:
+    """What is wrong with metadata; the metadata read when nothing is, else its wire form."""
+    if not isinstance(document, ProviderMetadata):
+        problems, cleaned = routable_problems(document, path)
+        return problems, cleaned if problems else ProviderMetadata.of_checked(cleaned)
+    if is_checked(document):
+        return [], document
+    wire, strays = wire_form(document, path)
+    problems, cleaned = routable_problems(wire, path)
+    problems += [("invalid-metadata", issue) for issue in strays]
     if problems:
-        raise invalid_provider(problems, cleaned)
-    return ProviderMetadata.of_checked(cleaned)
+        return problems, cleaned
+    read = ProviderMetadata.of_checked(cleaned)
+    if not is_same(document, read):
+        return [], read
+    remember(document)
+    return [], document
 
 
 def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
@@ -263,8 +304,8 @@ def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
 
 
 def invalid_provider(problems: list[Problem], cleaned: Any) -> InvalidProviderError:
-    """The error for what `metadata_problems` found."""
-    provider_id = cleaned.get("id") if isinstance(cleaned, dict) else None
+    """The error for what `metadata_problems` found; `cleaned` is the wire form it returned, or sound metadata."""
+    provider_id = cleaned.get("id") if isinstance(cleaned, dict) else getattr(cleaned, "id", None)
     known = provider_id if isinstance(provider_id, str) and provider_id else None
     return InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
 
@@ -279,7 +320,19 @@ def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
     Returns:
         The problems, and the metadata in wire form with its numbers read as doubles.
     """
-    return _problems_of(value, path, by_name=False)
+    with few_searches():
+        return _problems_of(value, path, by_name=False)
+
+
+def routable_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
+    """`metadata_problems` outside a rule pack, where nobody would keep a provider to the tenants that it is for."""
+    problems, cleaned = metadata_problems(value, path)
+    if isinstance(value, Mapping) and "onlyTenants" in value:
+        message = (
+            "`onlyTenants` is for rule packs, where requests name their tenant; give the providers that this tenant has"
+        )
+        problems.append(("invalid-metadata", Issue(child(path, "onlyTenants"), message)))
+    return problems, cleaned
 
 
 def _problems_of(value: Any, path: str, *, by_name: bool) -> tuple[list[Problem], Any]:
@@ -334,17 +387,23 @@ def _wire_form(value: Mapping[Any, Any], path: str, by_name: bool, problems: lis
 
 def _model_wire_form(model: Any, path: str, by_name: bool, problems: list[Problem]) -> Any:
     if isinstance(model, BaseModel):
-        model = model.model_dump(by_alias=True, exclude_none=True, warnings=False)
+        model = _form_of(model, path, problems)
     if not isinstance(model, Mapping):
         return model
     found = _renamed(model, _MODEL_NAMES, path, by_name, problems)
     cost, thinking = found.get("cost"), found.get("thinking")
     if isinstance(cost, BaseModel):
-        cost = cost.model_dump(by_alias=True, warnings=False)
+        cost = _form_of(cost, f"{path}/cost", problems)
     if isinstance(cost, Mapping):
         found["cost"] = _renamed(cost, _COST_NAMES, f"{path}/cost", by_name, problems)
     if isinstance(thinking, BaseModel):
-        found["thinking"] = thinking.model_dump(by_alias=True, warnings=False)
+        found["thinking"] = _form_of(thinking, f"{path}/thinking", problems)
+    return found
+
+
+def _form_of(model: BaseModel, path: str, problems: list[Problem]) -> dict[Any, Any]:
+    found, strays = wire_form(model, path)
+    problems += [("invalid-metadata", issue) for issue in strays]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
+import os
 import threading
 from array import array
 from bisect import bisect_right
@@ -131,6 +132,12 @@ class ScoreMemo:
         return kept[2]
 
 
+# One for all rankings, since each route makes one; nobody holds it at a fork, so that no child has a class half found.
+_FINDING = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
+
+
 class Ranking:
     """The candidates that qualify, best first: hinted ones, then by score, then by `orders`, then in tie-break order.
 
@@ -147,7 +154,7 @@ class Ranking:
     # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
     # `_ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
     __slots__ = (
-        *("_classes", "_ends", "_lock", "_numbers", "_rest"),
+        *("_classes", "_ends", "_numbers", "_rest"),
         *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
     )
 
@@ -165,10 +172,9 @@ class Ranking:
         self._numbers = array("I")
         self._ends = array("I")
         self._rest = [part for part in (members & ~hinted, hinted) if part]
-        self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The classes are found again where they are asked for; the lock can't travel.
+        # The classes are found again where they are asked for.
         return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback, self.orders)
 
     def among(self, members: int) -> Iterator[int]:
@@ -194,7 +200,7 @@ class Ranking:
 
     def _find_next(self) -> bool:
         """Find the next class, unless all are found. Whoever reads them goes by `_ends`, which is extended last."""
-        with self._lock:
+        with _FINDING:
             if not self._rest:
                 return False
             part = self._rest.pop()

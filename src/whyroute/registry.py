@@ -1,11 +1,12 @@
 """The registry of providers: tenant-scoped, in memory, and the protocol for registries on storage."""
 
-import threading
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from .catalog import Catalog, Member
 from .errors import DuplicateProviderError
+from .forks import Lock
+from .issues import kind_of
 from .providers import ModelProvider, SetupFailure, check_provider
 
 __all__ = ["ProviderRegistry", "Registry"]
@@ -77,6 +78,8 @@ class ProviderRegistry:
     Args:
         seed: (tenant, provider) pairs to register at once.
 
+    All methods raise TypeError for a tenant or an id that is no string.
+
     Raises:
         InvalidProviderError: A seeded provider breaks a rule.
         DuplicateProviderError: Two seeded providers of one tenant have one id.
@@ -84,9 +87,13 @@ class ProviderRegistry:
 
     def __init__(self, seed: Iterable[tuple[str, ModelProvider]] = ()) -> None:
         self._tenants: dict[str, _Tenant] = {}
-        self._lock = threading.Lock()
-        for tenant, provider in seed:
-            self.register(tenant, provider)
+        self._lock = Lock()
+        for place, pair in enumerate(seed):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise TypeError(
+                    f"item {place} of the seed is {kind_of(pair)}; a pair of a tenant and a provider is expected"
+                )
+            self.register(*pair)
 
     def register(self, tenant: str, provider: ModelProvider) -> None:
         """Add a provider for one tenant. The same id may be registered under another tenant.
@@ -95,6 +102,7 @@ class ProviderRegistry:
             InvalidProviderError: The provider breaks a rule of the contract; `reason` names it.
             DuplicateProviderError: The tenant has a provider of that id.
         """
+        _require_text(tenant, "tenant")
         metadata = check_provider(provider)
         with self._lock:
             entry = self._tenants.setdefault(tenant, _Tenant())
@@ -105,12 +113,15 @@ class ProviderRegistry:
 
     def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
         """The tenant's provider of that id, or None."""
+        _require_text(tenant, "tenant")
+        _require_text(provider_id, "provider_id")
         with self._lock:
             entry = self._tenants.get(tenant)
             return None if entry is None else entry.ids.get(provider_id)
 
     def list(self, tenant: str) -> Catalog:
         """The tenant's providers in the order they were registered, indexed. An unknown tenant has none."""
+        _require_text(tenant, "tenant")
         with self._lock:
             entry = self._tenants.get(tenant)
             return Catalog() if entry is None else entry.up_to_date()
@@ -121,10 +132,19 @@ class ProviderRegistry:
 
     async def hydrate(self, tenant: str) -> None:
         """Nothing to load: everything is in memory already."""
+        _require_text(tenant, "tenant")
 
     def invalidate(self, tenant: str) -> None:
         """Nothing to forget: there is no storage to read again."""
+        _require_text(tenant, "tenant")
 
     def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
         """None: a provider is registered here only once it is set up."""
+        _require_text(tenant, "tenant")
         return ()
+
+
+def _require_text(value: Any, name: str) -> None:
+    """A name of another type would be another tenant, whom nobody finds."""
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` is {kind_of(value)}; a string is expected")

@@ -114,6 +114,8 @@ def explain(
     """
     if why_not is not None:
         why_not = _read_candidate(why_not)
+    if limits is not None and not isinstance(limits, Limits):
+        raise TypeError(f"`limits` is {kind_of(limits)}; Limits are expected")
     solved = solve(
         capability,
         providers,

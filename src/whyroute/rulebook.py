@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .conditions import AllOf, AnyOf, Is, Node, Not, as_wire, named_condition_issues, read_condition
+from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
-from .issues import Issue, child
-from .jsontext import plain
+from .instances import plain_form
+from .issues import Issue, child, few_searches
 from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .references import in_order
@@ -18,6 +18,9 @@ __all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebo
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
+
+_ASKED = 50_000
+"""For how many rules and values of requests it is kept whether the rule applies."""
 
 _CALLS = 8
 """For how many calls what was found out is kept."""
@@ -45,8 +48,19 @@ class RequestFacts:
 
     def observed(self, fields: Iterable[str]) -> dict[str, Any]:
         """The values of fields; None is an unknown one."""
-        known = {"kind": self.kind, "feature": self.features, "capability": self.capability}
-        return {name: known[name] if name in known else self.labels.get(name.partition(".")[2]) for name in fields}
+        return {name: self.value(name) for name in fields}
+
+    def value(self, name: str) -> Any:
+        """The value of a field; None when it is unknown."""
+        match name:
+            case "kind":
+                return self.kind
+            case "feature":
+                return self.features
+            case "capability":
+                return self.capability
+            case _:
+                return self.labels.get(name.partition(".")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +104,13 @@ class Entry:
 
     def is_in_force(self, request: RequestFacts) -> bool:
         """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
-        if not is_within(request.at, self.since, self.until):
-            return False
-        if self.when is None:
-            return True
-        value = self.when.value(request.observed(self.when.fields))
+        return is_within(request.at, self.since, self.until) and (
+            self.when is None or self.asks_for(request, self.when)
+        )
+
+    def asks_for(self, request: RequestFacts, when: Compiled) -> bool:
+        """Whether its `when` lets it apply to a request, whatever the time."""
+        value = when.value(request.observed(when.fields))
         return value is True or (value is None and self.rule.effect != "prefer")
 
 
@@ -112,6 +128,7 @@ class Rulebook:
     waivers: tuple[Waiver, ...] = ()
     regions: Regions = NO_REGIONS
     _settings: dict[Call | None, Setting] = field(default_factory=dict, repr=False, compare=False)
+    _asked: dict[tuple[Any, ...], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def setting(self, call: Call | None) -> Setting:
         """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
@@ -127,9 +144,38 @@ class Rulebook:
         """The rules, in order."""
         return tuple(entry.rule for entry in self.entries)
 
-    def in_force(self, request: RequestFacts) -> Iterator[tuple[int, Entry]]:
+    def in_force(self, request: RequestFacts) -> list[tuple[int, Entry]]:
         """The rules that apply to a request, each with its place."""
-        return ((index, entry) for index, entry in enumerate(self.entries) if entry.is_in_force(request))
+        values: dict[str, Any] = {}
+        at = request.at
+        return [
+            (index, entry)
+            for index, entry in enumerate(self.entries)
+            if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
+            and (entry.when is None or self._asks_for(entry, entry.when, request, values))
+        ]
+
+    def _asks_for(self, entry: Entry, when: Compiled, request: RequestFacts, values: dict[str, Any]) -> bool:
+        """Whether a rule's `when` lets it apply; `values` are the fields of the request that were looked at before.
+
+        The values of the few fields that rules look at come again and again, so what they come to is kept.
+        """
+        key: list[Any] = [entry.rule.name]
+        for name in when.fields:
+            if name not in values:
+                values[name] = request.value(name)
+            key.append(values[name])
+        known = tuple(key)
+        found = self._asked.get(known)
+        if found is None:
+            if len(self._asked) >= _ASKED:
+                self._asked.clear()
+            found = self._asked[known] = entry.asks_for(request, when)
+        return found
+
+    def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
+        """One of some of its rules; what is found out about one of them is known to both."""
+        return Rulebook(tuple(entries), tuple(waivers), self.regions, self._settings, self._asked)
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""
@@ -170,14 +216,25 @@ def read_rulebook(
             raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
         return rules
     groups = regions.groups if isinstance(regions, Regions) else regions
-    sections = {"regions": groups or {}, "conditions": conditions or {}, "rules": list(rules), "waivers": list(waivers)}
-    cleaned, foreign = plain(as_wire(sections), path)
+    sections = {
+        "regions": groups or {},
+        "conditions": conditions or {},
+        "rules": _listed(rules),
+        "waivers": _listed(waivers),
+    }
+    cleaned, foreign = plain_form(sections, path)
     if isinstance(regions, Regions):
         cleaned["regions"] = {}
-    issues = foreign or rulebook_issues(cleaned, path)
+    with few_searches():
+        issues = foreign or rulebook_issues(cleaned, path)
     if issues:
         raise InvalidRequestError(issues)
     return rulebook_of(cleaned, regions if isinstance(regions, Regions) else None)
+
+
+def _listed(given: Any) -> Any:
+    """What is given for a list: what is none stays as it is, to be told of."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping) else given
 
 
 def rulebook_issues(document: Mapping[str, Any], path: str = "") -> list[Issue]:

@@ -2,17 +2,17 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal
 
-from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
+from pydantic import ConfigDict, Field
 
 from .conditionissues import FIELDS, condition_issues, when_issues
-from .conditions import CHECKED, Condition, When, as_wire, checked, wire_names
+from .conditions import CHECKED, Condition, Grammatical, When
 from .errors import InvalidRequestError
 from .fields import Number, OrAbsent, WireModel
+from .instances import plain_form
 from .issues import Issue, child, did_you_mean, quoted, shown
-from .jsontext import plain
-from .moments import is_within, moment_issues, read_moment
+from .moments import MOMENT_PATTERN, is_within, moment_issues, read_moment
 from .numbers import as_double
 from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
 
@@ -50,8 +50,16 @@ class Order(WireModel):
         json_schema_extra={"oneOf": [{"required": [order]} for order in ("lowest", "highest")]}
     )
 
-    lowest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
-    highest: OrAbsent[str] = Field(default=None, json_schema_extra={"enum": list(ORDERED_FIELDS)})
+    lowest: OrAbsent[str] = Field(
+        default=None,
+        description="of equal scores the lowest comes first, the unknown last",
+        json_schema_extra={"enum": list(ORDERED_FIELDS)},
+    )
+    highest: OrAbsent[str] = Field(
+        default=None,
+        description="of equal scores the highest comes first, the unknown last",
+        json_schema_extra={"enum": list(ORDERED_FIELDS)},
+    )
 
     @property
     def field(self) -> str:
@@ -59,7 +67,7 @@ class Order(WireModel):
         return self.lowest or self.highest or ""
 
 
-class Rule(WireModel):
+class Rule(Grammatical):
     """A named condition that candidates must meet, must not meet, or had better meet.
 
     Raises:
@@ -67,7 +75,17 @@ class Rule(WireModel):
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": [effect]} for effect in EFFECTS]}
+        json_schema_extra={
+            "oneOf": [{"required": [effect]} for effect in EFFECTS],
+            "if": {
+                "required": ["prefer"],
+                "properties": {
+                    "prefer": {"not": {"anyOf": [{"required": [order]} for order in ("lowest", "highest")]}}
+                },
+            },
+            "then": {"required": ["weight"]},
+            "else": {"properties": {"weight": False}},
+        }
     )
 
     name: str = Field(description="unique; its constraint is `rules/<name>`", min_length=1)
@@ -88,18 +106,24 @@ class Rule(WireModel):
     )
     weight: OrAbsent[Number] = Field(default=None, description="what a preference adds to the score")
     waivable: bool = Field(default=False, description="whether a waiver may lift it")
-    from_: OrAbsent[str] = Field(default=None, alias="from", description=f"when it starts: {_TIME}")
-    until: OrAbsent[str] = Field(default=None, description=f"when it ends: {_TIME}; a date is the last day")
+    from_: OrAbsent[str] = Field(
+        default=None,
+        alias="from",
+        description=f"when it starts: {_TIME}",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
+    until: OrAbsent[str] = Field(
+        default=None,
+        description=f"when it ends: {_TIME}; a date is the last day",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
     mode: Literal["enforce", "shadow"] = Field(
         default="enforce", description="shadow: it rejects nobody, and the answer says what enforcing it would give"
     )
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        if isinstance(value, cls):
-            return value
-        return handler(value if info.context is CHECKED else checked(wire_names(cls, value), "", rule_issues))
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return rule_issues(document, path)
 
     @property
     def effect(self) -> Effect:
@@ -131,7 +155,7 @@ class Rule(WireModel):
         return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
-class Waiver(WireModel):
+class Waiver(Grammatical):
     """The exception from a rule that a tenant has for some candidates, for a time.
 
     Raises:
@@ -144,14 +168,15 @@ class Waiver(WireModel):
     admits: Condition = Field(description="the rule is lifted for candidates that certainly meet this")
     because: str = Field(description="why it was given", min_length=1)
     owner: OrAbsent[str] = Field(default=None, description="who answers for it", min_length=1)
-    until: OrAbsent[str] = Field(default=None, description=f"when it ends: {_TIME}; a date is the last day")
+    until: OrAbsent[str] = Field(
+        default=None,
+        description=f"when it ends: {_TIME}; a date is the last day",
+        json_schema_extra={"pattern": MOMENT_PATTERN},
+    )
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
-        if isinstance(value, cls):
-            return value
-        return handler(value if info.context is CHECKED else checked(wire_names(cls, value), "", waiver_issues))
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return waiver_issues(document, path)
 
     def is_in_force(self, at: str) -> bool:
         """Whether it has not ended at a time, as on the wire."""
@@ -187,7 +212,7 @@ def read_rules(
     Raises:
         InvalidRequestError: A rule breaks the grammar, or two have one name; all issues, in document order.
     """
-    cleaned, foreign = plain(as_wire(document), path)
+    cleaned, foreign = plain_form(document, path)
     issues = foreign or rules_issues(cleaned, path, conditions=conditions, labels=labels)
     if issues:
         raise InvalidRequestError(issues)
@@ -212,7 +237,7 @@ def read_waivers(
     Raises:
         InvalidRequestError: A waiver breaks the grammar, lifts no waivable rule, or two have one name.
     """
-    cleaned, foreign = plain(as_wire(document), path)
+    cleaned, foreign = plain_form(document, path)
     known = None if rules is None else {rule.name: rule.waivable for rule in rules}
     issues = foreign or waivers_issues(cleaned, path, rules=known, conditions=conditions)
     if issues:

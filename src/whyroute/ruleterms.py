@@ -14,7 +14,7 @@ from .providers import ModelInfo, ProviderMetadata
 from .rulebook import Entry, Lift, RequestFacts, Rulebook
 from .rules import Rule
 
-__all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply"]
+__all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class RuleTerm:
 
     def reason(self, observed: Any) -> RejectionReason:
         failed: list[dict[str, Any]] = []
-        told: list[str] = []
+        sentences: list[str] = []
         for each, value in self.deciding(observed):
             negated = each.negated is not self.forbids
             wanted = _wire(each)
@@ -108,9 +108,9 @@ class RuleTerm:
                     "wanted": {"not": wanted} if negated else wanted,
                 }
             )
-            told.append(_told(each, value, negated=negated))
+            sentences.append(told(each, value, negated=negated))
         because = self.rule.because.strip().rstrip(".")
-        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(told)}"
+        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(sentences)}"
         details = {"rule": self.rule.name, "because": self.rule.because, "failed": failed}
         return RejectionReason("rule-violated", message, details)
 
@@ -135,7 +135,8 @@ _VERBS = {
 }
 
 
-def _told(deciding: Deciding, value: Hashable, *, negated: bool) -> str:
+def told(deciding: Deciding, value: Hashable, *, negated: bool) -> str:
+    """A comparison that decided, in plain words: what the value is, and what it must be; negated: must not be."""
     leaf = deciding.leaf
     if leaf.op == "exists":
         must_be_known = leaf.wanted is not negated
@@ -233,31 +234,69 @@ class Applied:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A rule, taken up under a setting before.
+
+    Attributes:
+        shadow: Whether it is only tried out.
+        order: The field that it orders by, and whether the highest comes first; None when it does not order.
+        prefers: Whether it prefers with a weight.
+        term: What it compares where no waiver is in force; None when it prefers.
+    """
+
+    shadow: bool
+    order: tuple[str, bool] | None
+    prefers: bool
+    term: RuleTerm | None
+
+
+def _ready(entry: Entry, setting: Setting) -> _Ready:
+    kept = setting.kept.get(id(entry))
+    if kept is None:
+        rule, order = entry.rule, entry.rule.order
+        prefers = rule.effect == "prefer"
+        term = None
+        if entry.condition is not None and not prefers:
+            term = RuleTerm.of(entry, entry.condition, (), setting)
+        by = None if order is None else (order.field, order.highest is not None)
+        kept = setting.kept[id(entry)] = entry, _Ready(rule.shadow, by, prefers, term)
+    ready: _Ready = kept[1]
+    return ready
+
+
 def apply(book: Rulebook, request: RequestFacts, setting: Setting, catalog: Catalog) -> Applied:
     """The rules of a book that are in force for a request, over a catalog."""
     terms: list[tuple[int, RuleTerm]] = []
-    wishes: list[Wish] = []
-    orderings: list[Ordering] = []
+    shadow_terms: list[tuple[int, RuleTerm]] = []
+    wishes: list[tuple[bool, Wish]] = []
+    orderings: list[tuple[bool, Ordering]] = []
     names: list[str] = []
     for place, entry in book.in_force(request):
+        ready = _ready(entry, setting)
         names.append(entry.rule.name)
-        if entry.rule.order is not None:
-            values = _values(entry.rule.order.field, setting.call, catalog)
+        if ready.order is not None:
+            field, highest = ready.order
+            values = _values(field, setting.call, catalog)
             if values is not None:
-                orderings.append(Ordering(entry.rule, values, entry.rule.order.highest is not None))
-        elif entry.condition is not None and entry.rule.effect == "prefer":
-            wishes.append(Wish(entry.rule, setting.known(entry.condition, catalog).yes))
-        elif entry.condition is not None:
-            lifts = [lift for lift in entry.lifts if lift.is_in_force(request)]
-            terms.append((place, RuleTerm.of(entry, entry.condition, lifts, setting)))
+                orderings.append((ready.shadow, Ordering(entry.rule, values, highest)))
+        elif ready.prefers and entry.condition is not None:
+            wishes.append((ready.shadow, Wish(entry.rule, setting.known(entry.condition, catalog).yes)))
+        elif ready.term is not None:
+            term = ready.term
+            if entry.lifts:
+                lifts = [lift for lift in entry.lifts if lift.is_in_force(request)]
+                if lifts:
+                    term = RuleTerm.of(entry, term.condition, lifts, setting)
+            (shadow_terms if ready.shadow else terms).append((place, term))
     return Applied(
         tuple(names),
-        tuple(each for each in terms if not each[1].rule.shadow),
-        tuple(each for each in terms if each[1].rule.shadow),
-        tuple(wish for wish in wishes if not wish.rule.shadow),
-        tuple(ordering for ordering in orderings if not ordering.rule.shadow),
-        tuple(wishes),
-        tuple(orderings),
+        tuple(terms),
+        tuple(shadow_terms),
+        tuple(wish for shadow, wish in wishes if not shadow),
+        tuple(ordering for shadow, ordering in orderings if not shadow),
+        tuple(wish for _, wish in wishes),
+        tuple(ordering for _, ordering in orderings),
     )
 
 

@@ -62,7 +62,7 @@ def _optional_keys() -> frozenset[str]:
 def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issue]:
     """Everything that keeps a document from being a capability declaration, in document order.
 
-    Past a thousand faults, those that come last in the document are listed without saying what is wrong.
+    Past a thousand faults no more are looked for, and the last issue, which points nowhere, says so.
 
     Args:
         document: A JSON-like value. Tuples count as lists; a number is read as the double it is on the wire.
@@ -71,6 +71,7 @@ def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issu
     cleaned, issues = plain(document)
     unreadable = {issue.path for issue in issues}
     errors: list[tuple[str, ValidationError]] = []
+    more: list[Issue] = []
     for error in _validator().iter_errors(cleaned):
         path = pointer(error.path)
         if error.validator == "minItems" and empty_needs:
@@ -79,15 +80,14 @@ def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issu
         if path in unreadable and not (isinstance(error.instance, dict) and error.validator != "oneOf"):
             continue
         errors.append((path, error))
-    more: list[Issue] = []
-    if len(errors) > MAX_ISSUES:
-        # Nobody reads the sentences of the others, which take long to make.
-        places = in_document_order((Issue(path, str(at)) for at, (path, _) in enumerate(errors)), cleaned)
-        more = [Issue(place.path, "this does not meet the schema either") for place in places[MAX_ISSUES:]]
-        errors = [errors[int(place.message)] for place in places[:MAX_ISSUES]]
+        if len(errors) == MAX_ISSUES:
+            # Nobody reads the sentences of the others, which take long to find and to make.
+            more = [Issue("", "more problems are not looked for; correct these first")]
+            break
     for path, error in errors:
         issues.extend(_SENTENCES[str(error.validator)](error, path))
-    return in_document_order(issues, cleaned) + more
+    found = in_document_order(issues, cleaned)
+    return [*found[: MAX_ISSUES - 1], *more] if more else found
 
 
 @cache

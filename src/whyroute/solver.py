@@ -175,7 +175,7 @@ def engine_named(name: str) -> Engine:
     Raises:
         ValueError: There is none.
     """
-    engine = _ENGINES.get(name)
+    engine = _ENGINES.get(name) if isinstance(name, str) else None
     if engine is not None:
         return engine
     raise ValueError(f"`{name}` is no engine; the engines are {', '.join(f'`{known}`' for known in ENGINES)}")

@@ -11,6 +11,7 @@ from .constraints import (
     About,
     Constraints,
     NamedConstraint,
+    Origin,
     Origins,
     RuleTerms,
     compile_constraints,
@@ -19,6 +20,7 @@ from .constraints import (
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
+from .instances import is_checked
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
@@ -49,6 +51,7 @@ class Situation:
         capability: The capability's name; None when it is declared in place.
         at: The request's time.
         origins: Where constraints are written, by their ids.
+        contacts: Whom to ask about clauses, by their constraints' ids.
     """
 
     book: "Rulebook"
@@ -57,6 +60,7 @@ class Situation:
     capability: str | None
     at: Moment
     origins: Origins | None = None
+    contacts: Mapping[str, str] | None = None
 
     def applied(self, capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> "Applied":
         """The rules that are in force for a declaration under a policy, over a catalog."""
@@ -81,9 +85,10 @@ class Situation:
             capability,
             policy,
             catalog,
-            _rule_terms([term for _, term in applied.terms]),
+            _rule_terms([term for _, term in applied.terms], self.setting),
             regions=self.setting.regions,
             origins=self.origins,
+            contacts=self.contacts,
             known=known,
         )
         return Ruling(self, applied), constraints
@@ -269,9 +274,10 @@ def solve(
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
     failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    if not isinstance(capability, Capability):
+    # Asked here as well, since most have been checked and a call costs more than the answer.
+    if type(capability) is not Capability or not is_checked(capability):
         capability = read_capability(capability)
-    if policy is not None and not isinstance(policy, TenantPolicy):
+    if policy is not None and (type(policy) is not TenantPolicy or not is_checked(policy)):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
     ruling = None
@@ -336,6 +342,9 @@ def situation_of(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
+    issues = _argument_issues(rules, waivers, capability_name, origins)
+    if issues:
+        raise InvalidRequestError(issues)
     if not (rules or waivers or conditions or regions or origins):
         # Nothing looks at the rest, but a broken one is no less broken.
         if at is not None or tokens is not None or labels is not None:
@@ -350,6 +359,28 @@ def situation_of(
     return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
 
 
+def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
+    """What is wrong with arguments that nothing else looks at, or whose absence would be taken for none."""
+    issues = [
+        Issue(f"/{name}", f"null; {name} are a list, which may be empty")
+        for name, given in (("rules", rules), ("waivers", waivers))
+        if given is None
+    ]
+    if capability_name is not None and not isinstance(capability_name, str):
+        message = f"{shown(capability_name)} is {kind_of(capability_name)}; a string is expected"
+        issues.append(Issue("/capabilityName", message))
+    if origins is not None and not _are_origins(origins):
+        issues.append(Issue("/origins", "origins are lists of Origin in an object, by the ids of constraints"))
+    return issues
+
+
+def _are_origins(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and isinstance(places, list | tuple) and all(isinstance(each, Origin) for each in places)
+        for name, places in given.items()
+    )
+
+
 def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, int] | None]:
     """A request's time, and the tokens of its call."""
     if isinstance(at, datetime):
@@ -362,8 +393,17 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
     return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
 
 
-def _rule_terms(terms: Iterable["RuleTerm"]) -> RuleTerms:
-    return [(f"rules/{term.rule.name}", term, _about(term)) for term in terms]
+def _rule_terms(terms: Iterable["RuleTerm"], setting: "Setting") -> RuleTerms:
+    found = []
+    kept = setting.kept
+    for term in terms:
+        made = kept.get(id(term))
+        if made is None:
+            made = term, (f"rules/{term.rule.name}", term, _about(term))
+            if not term.lifted:  # one that a waiver lifts is made for every request
+                kept[id(term)] = made
+        found.append(made[1])
+    return found
 
 
 def _about(term: "RuleTerm") -> About:

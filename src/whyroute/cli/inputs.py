@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import InvalidRequestError, WhyrouteError
-from ..issues import Issue
+from ..issues import Issue, printable
 from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
 
@@ -37,7 +37,7 @@ def reading(name: str) -> Iterator[None]:
 
 def source_name(name: str) -> str:
     """An input as messages name it."""
-    return "standard input" if name == STDIN else f"`{name}`"
+    return "standard input" if name == STDIN else f"`{printable(name)}`"
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def request_document(name: str, providers: str | None) -> dict[str, Any]:
         InvalidRequestError: It is not JSON, or no object.
         CommandError: A file can't be read, or there are no providers in it.
     """
-    shown = "standard input" if name == STDIN else name
+    shown = "standard input" if name == STDIN else printable(name)
     try:
         document = read_json(read_bytes(name))
     except JsonTextError as error:

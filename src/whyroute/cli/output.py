@@ -2,16 +2,19 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO, cast
 
 import typer
 
 from ..errors import WhyrouteError
+from ..issues import printable
+from ..jsontext import indented, terminal_safe
 
 if TYPE_CHECKING:
     from ..render.lines import Line
@@ -23,6 +26,7 @@ __all__ = [
     "complain",
     "complain_about",
     "print_json",
+    "print_json_text",
     "print_lines",
     "print_text",
     "reason_of",
@@ -30,6 +34,7 @@ __all__ = [
     "replacing",
     "settled",
     "silence",
+    "sink",
     "standard_output",
 ]
 
@@ -139,18 +144,42 @@ def print_lines(lines: Iterable["Line"], output: Path | None = None) -> None:
 
 
 def print_json(value: Any, output: Path | None = None) -> None:
-    """Print JSON in UTF-8 on stdout, or write it to a file."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-    print_text(text, output)
+    """Print a value as `print_json_text` prints its text."""
+    print_json_text((json.dumps(value, ensure_ascii=False, allow_nan=False),), output)
+
+
+def print_json_text(pieces: Iterable[str], output: Path | None = None) -> None:
+    """Print JSON, indented, in UTF-8, on stdout or into a file, piece by piece; the whole may not fit into memory.
+
+    Args:
+        pieces: As `jsontext.indented` takes them.
+    """
+    with sink(output) as file:
+        for piece in indented(pieces):
+            file.write(terminal_safe(piece).encode("utf-8"))
+        file.write(b"\n")
 
 
 def print_text(text: str, output: Path | None = None) -> None:
     """Print text in UTF-8 as it is on stdout, or write it to a file."""
+    with sink(output) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextmanager
+def sink(output: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or the file that takes the place of the one named, to write bytes to.
+
+    Raises:
+        CommandError: It can't be written.
+        ReaderGoneError: Whoever reads standard output has closed it.
+    """
     if output is None:
         with standard_output() as stream:
-            stream.buffer.write(text.encode("utf-8"))
+            yield stream.buffer
     else:
-        write_file(output, text)
+        with replacing(output) as file:
+            yield file
 
 
 def write_file(path: Path, text: str) -> None:
@@ -172,13 +201,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Raises:
         CommandError: It can't be written.
+        ReaderGoneError: It is a pipe, and whoever reads it has closed it.
     """
-    target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with open(target, "wb") as file:
-                yield file
+        if (stream := _straight(path)) is not None:
+            try:
+                with stream:
+                    yield stream
+            except BrokenPipeError:
+                raise ReaderGoneError from None
             return
+        target = Path(os.path.realpath(path))
         with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=".whyroute-", delete=False) as file:
             try:
                 yield cast(BinaryIO, file)
@@ -189,7 +222,24 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 os.unlink(file.name)
                 raise
     except OSError as error:
-        raise CommandError(f"`{path}` can't be written: {reason_of(error)}") from None
+        raise CommandError(f"`{printable(os.fspath(path))}` can't be written: {reason_of(error)}") from None
+
+
+_OPEN_ALREADY: Final = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/([0-9]{1,9}))|/proc/self/fd/([0-9]{1,9})")
+
+
+def _straight(path: Path) -> BinaryIO | None:
+    """What is no file that another one could take the place of, opened to be written as it is; None for a file.
+
+    A stream that is open already goes on where it stands: to open it by its name would start again at its beginning.
+    """
+    match = _OPEN_ALREADY.fullmatch(os.fspath(path))
+    if match:
+        number = next((int(digits) for digits in match.groups()[2:] if digits), 1 if match[1] else 2)
+        return open(os.dup(number), "wb")
+    if path.exists() and not path.is_file():
+        return open(path, "wb")
+    return None
 
 
 def _umask() -> int:

@@ -1,16 +1,18 @@
 """Packs on the command line: loading them, and the requests that the options make of them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from ..catalogfile import read_document
 from ..errors import WhyrouteError
-from ..issues import shown
+from ..issues import printable, shown
+from ..moments import moment_issues, written
 from ..rulepack import Pack, load_pack
 from ..wire import Request
 from .output import CommandError
 
-__all__ = ["labels_of", "opened", "request_of"]
+__all__ = ["labels_of", "opened", "request_of", "time_of"]
 
 
 def opened(path: str) -> Pack:
@@ -64,8 +66,20 @@ def request_of(
 def _declaration(path: str) -> Mapping[str, Any]:
     document = read_document(path)
     if not isinstance(document, dict):
-        raise CommandError(f"{path}: a capability declaration is an object")
+        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
     return document
+
+
+def time_of(text: str | None) -> str:
+    """The time that `--at` gives; the present without it.
+
+    Raises:
+        CommandError: It is none.
+    """
+    issues = [] if text is None else moment_issues(text, "--at")
+    if issues:
+        raise CommandError(f"--at: {issues[0].message}")
+    return written(datetime.now(UTC)) if text is None else text
 
 
 def labels_of(texts: Sequence[str]) -> dict[str, str]:

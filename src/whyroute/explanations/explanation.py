@@ -1,7 +1,7 @@
 """Why a route came out as it did: everything a person may want to know after it, computed when it is read."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -332,34 +332,37 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as it goes over the wire."""
-        found: dict[str, Any] = {
-            "satisfiable": self.satisfiable,
-            "constraints": [_constraint(constraint) for constraint in self.solved.listed],
-            "cores": [[constraint.id for constraint in core] for core in self.cores],
-            "corrections": [[constraint.id for constraint in each] for each in self.corrections],
-        }
+        return {name: list(value) if isinstance(value, Iterator) else value for name, value in self._members()}
+
+    def _members(self) -> Iterator[tuple[str, Any]]:
+        """The members of the wire form; of lists that may be long, their items are made one by one."""
+        yield "satisfiable", self.satisfiable
+        yield "constraints", [_constraint(constraint) for constraint in self.solved.listed]
+        yield "cores", [[constraint.id for constraint in core] for core in self.cores]
+        yield "corrections", [[constraint.id for constraint in each] for each in self.corrections]
         if self.truncated:
-            found["truncated"] = list(self.truncated)
-        found["relaxations"] = [relaxation.to_dict() for relaxation in self.relaxations]
-        found["unknowns"] = [unknown.to_dict() for unknown in self.unknowns]
+            yield "truncated", list(self.truncated)
+        yield "relaxations", (relaxation.to_dict() for relaxation in self.relaxations)
+        yield "unknowns", (unknown.to_dict() for unknown in self.unknowns)
         if self.user_message is not None:
-            found["userMessage"] = self.user_message
-        found["nearMisses"] = [miss.to_dict() for miss in self.near_misses]
+            yield "userMessage", self.user_message
+        yield "nearMisses", (miss.to_dict() for miss in self.near_misses)
         if self.satisfiable:
-            found["ranking"] = [ranked.to_dict() for ranked in self.ranking]
+            yield "ranking", (ranked.to_dict() for ranked in self.ranking)
             if self.margin is not None:
-                found["margin"] = self.margin
+                yield "margin", self.margin
         if self.tightest is not None:
-            found["tightest"] = self.tightest.id
-        found["redundant"] = [constraint.id for constraint in self.redundant]
+            yield "tightest", self.tightest.id
+        yield "redundant", [constraint.id for constraint in self.redundant]
         if self.contrast is not None:
-            found["contrast"] = self.contrast.to_dict()
-        return found
+            yield "contrast", self.contrast.to_dict()
 
     def to_graph(self, limit: int | None = None) -> "nx.DiGraph[str]":
         """The explanation as a graph, whose nodes are strings without meaning and tell by their `kind` what they are.
 
-        - `constraint`: id, label, owner, how many it admitted and rejected, and cores: the numbers of those it is in.
+        - `constraint`: id, label, owner, how many it admitted and rejected, cores: the numbers of those it is in, and
+          shadow: whether it is a rule that is only tried out; then no edge leads to it, and its counts say whom it
+          would reject.
         - `candidate`: provider, model, whether it admits (qualifies) and is the pick. An edge of kind `rejected`, with
           code and message, leads to every constraint that rejects it.
         - `core`: number, from 1, and size. Edges of kind `contains` lead to its constraints.
@@ -376,7 +379,27 @@ class Explanation:
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return "".join(self.iter_json())
+
+    def iter_json(self) -> Iterator[str]:
+        """The JSON text in pieces, each of them at most one item of a list: reasons may repeat long lists of names."""
+        between = "{"
+        for name, value in self._members():
+            yield f"{between}{_json(name)}: "
+            between = ", "
+            if not isinstance(value, Iterator):
+                yield _json(value)
+                continue
+            before = "["
+            for item in value:
+                yield f"{before}{_json(item)}"
+                before = ", "
+            yield "]" if before == ", " else "[]"
+        yield "}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _constraint(constraint: NamedConstraint) -> dict[str, Any]:

@@ -39,6 +39,20 @@ def graph_of(explanation: "Explanation", limit: int | None) -> "nx.DiGraph[str]"
             admitted=admitted,
             rejected=explanation.catalog.size - admitted,
             cores=tuple(cores[constraint.id]),
+            shadow=False,
+        )
+    for index, constraint in enumerate(explanation.shadows):
+        admitted = constraint.admitted.bit_count()
+        graph.add_node(
+            f"shadow:{index}",
+            kind="constraint",
+            id=constraint.id,
+            label=constraint.label,
+            owner=constraint.owner,
+            admitted=admitted,
+            rejected=explanation.catalog.size - admitted,
+            cores=(),
+            shadow=True,
         )
     for number, core in enumerate(explanation.cores, start=1):
         graph.add_node(f"core:{number}", kind="core", number=number, size=len(core))

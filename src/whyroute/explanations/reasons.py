@@ -27,6 +27,9 @@ SET_UP = "provider set up"
 _BLOCK = 4096
 """How many candidates make one piece of JSON text: about half a megabyte."""
 
+_MOST = 4_000_000
+"""How many characters a piece may have, and how many of the reasons' texts are kept; a reason may hold a long list."""
+
 
 def reasons_of(
     constraints: Sequence[NamedConstraint], catalog: Catalog, setup_failures: Sequence[SetupFailure] = ()
@@ -265,15 +268,44 @@ class _Rejections(_Selection[Rejection]):
         between = f"[{_ID}"
         for part, selectors in self._blocks():
             observed = self._observed(part, selectors)
-            fresh = [*set(observed).difference(texts)]
-            texts.update(zip(fresh, make(fresh), strict=True))
+            ids = compress(self._roster.id_texts[part], selectors)
+            if not _all_made(texts, observed, make):
+                # Each holds a long list, many times longer than all the rest: one is there at a time.
+                for name, each in zip(ids, observed, strict=True):
+                    yield f"{between}{name}"
+                    yield next(iter(make([each])))[: -len(_NEXT)]
+                    between = _NEXT
+                continue
             pieces = [""] * (2 * len(observed))
-            pieces[::2] = compress(self._roster.id_texts[part], selectors)
+            pieces[::2] = ids
             pieces[1::2] = map(texts.__getitem__, observed)
             yield between
             yield "".join(pieces)[: -len(_NEXT)]
             between = _NEXT
         yield "]" if between == _NEXT else "[]"
+
+
+def _all_made(texts: dict[Hashable, str], observed: Sequence[Any], make: _TextMaker) -> bool:
+    """Make the texts of a block's observed values that have none yet; those of other blocks are kept as far as they go.
+
+    Returns:
+        Whether that is all of them; where they are too long to be kept or to stand in one piece, none is kept.
+    """
+    if sum(map(len, texts.values())) > _MOST:
+        texts.clear()
+    fresh = [*set(observed).difference(texts)]
+    length = 0
+    for each, text in zip(fresh, make(fresh), strict=True):
+        texts[each] = text
+        length += len(text)
+        if length > _MOST:
+            break
+    else:
+        longest = max(map(len, texts.values()))
+        if len(observed) * longest <= _MOST or sum(len(texts[each]) for each in observed) <= _MOST:
+            return True
+    texts.clear()
+    return False
 
 
 def _copied(values: list[Any]) -> list[Any]:
@@ -302,11 +334,29 @@ def _reason_maker(term: Term) -> Callable[[Any], RejectionReason]:
     return lambda observed: reason(None) if observed is None else about(observed)
 
 
-def _text_maker(term: Term) -> Callable[[Sequence[Any]], Iterable[str]]:
+_TextMaker = Callable[[Sequence[Any]], Iterable[str]]
+
+
+def _text_maker(term: Term) -> _TextMaker:
     """For observed values: what stands between the id that is rejected for one and the next id."""
+    lists: dict[int, tuple[Any, str]] = {}  # by identity: the reasons of a term share their lists of names
+
+    def encoded(value: Any) -> str:
+        if type(value) is not tuple:
+            return _ENCODE(value)
+        known = lists.get(id(value))
+        if known is None:
+            known = value, _ENCODE(value)
+            if len(known[1]) > _LONG_LIST:
+                lists[id(value)] = known
+        return known[1]
+
+    def text_of(reason: RejectionReason) -> str:
+        head = f'"code": {_ENCODE(reason.code)}, "message": {_ENCODE(reason.message)}'
+        return "".join([head, *(f", {_ENCODE(key)}: {encoded(value)}" for key, value in reason.details.items())])
 
     def in_full(observed: Sequence[Any]) -> Iterator[str]:
-        return (f', "reason": {_ENCODE(term.reason(each).to_dict())}}}{_NEXT}' for each in observed)
+        return (f', "reason": {{{text_of(term.reason(each))}}}}}{_NEXT}' for each in observed)
 
     if not isinstance(term, NumberTerm):
         return in_full
@@ -330,5 +380,6 @@ def _text_maker(term: Term) -> Callable[[Sequence[Any]], Iterable[str]]:
 
 
 _ENCODE = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_LONG_LIST = 1000  # in characters
 _ID = '{"id": '
 _NEXT = f", {_ID}"

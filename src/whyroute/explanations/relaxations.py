@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..catalog import Candidate
@@ -16,6 +16,7 @@ from ..solving import Solved
 from ..terms import (
     ContextWindowTerm,
     FeatureTerm,
+    KindTerm,
     LatencyTerm,
     ListTerm,
     PriceTerm,
@@ -23,7 +24,7 @@ from ..terms import (
     RegionTerm,
 )
 
-__all__ = ["Edit", "Relaxation", "relax"]
+__all__ = ["Draft", "Edit", "Operation", "Relaxation", "relax"]
 
 Operation = Mapping[str, Any]
 """One operation of a JSON Patch (RFC 6902) on the wire request."""
@@ -89,7 +90,10 @@ class Relaxation:
 
 
 def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
-    """The relaxation of one correction; None when other rules apply to the edited request, and nothing satisfies them.
+    """The relaxation of one correction; None when there is none.
+
+    There is none when other rules apply to the edited request, and nothing satisfies them, or when every candidate is
+    of a kind that no request can ask for: a provider's may be empty, a declaration's may not.
 
     Of the candidates that fail exactly the correction's constraints, it takes those that the fewest edits admit, and
     of these the best ranked one. The edited request is solved again: the pick is what it answers.
@@ -100,9 +104,14 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
     """
     constraints = solved.constraints
     chosen = [constraints[index] for index in correction]
-    members = _fewest_edits(chosen, _failing_exactly(solved, correction))
+    admissible = _failing_exactly(solved, correction)
+    if any(isinstance(constraint.term, KindTerm) for constraint in chosen):
+        admissible &= ~solved.catalog.of_kind("")
+    if not admissible:
+        return None
+    members = _fewest_edits(chosen, admissible)
     candidate = solved.catalog.candidate(solved.ranked(members).best())
-    draft = _Draft(solved.capability, solved.policy)
+    draft = Draft(solved.capability, solved.policy)
     edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)
     again = solved.again(draft.edited_capability(), draft.policy, draft.lifted)
     if not again.survivors:
@@ -144,7 +153,7 @@ def _fewest_edits(chosen: Iterable[NamedConstraint], members: int) -> int:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """A request under edit: its parts as models, and the same edits as a JSON Patch."""
 
     capability: Capability
@@ -188,7 +197,8 @@ class _Draft:
             return Edit(constraint, "lifted", f"{what} rule {shown(rest)}{ask}")
         if self.policy is None:
             raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
-        return self._admit_clause(constraint, candidate, self.policy)
+        edit = self._admit_clause(constraint, candidate, self.policy)
+        return replace(edit, text=f"{edit.text} (ask {constraint.contact})") if constraint.contact else edit
 
     def _admit_kind(self, constraint: NamedConstraint, candidate: Candidate) -> Edit:
         was, self.kind = self.capability.kind, candidate.metadata.capability_kind

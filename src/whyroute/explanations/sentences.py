@@ -1,7 +1,9 @@
 """Sentences about an explanation that more than one rendering tells: without markup, not yet made printable."""
 
 from ..constraints import NamedConstraint
+from ..issues import shown
 from ..numbers import ecmascript
+from ..solving import Shadow
 from .contrast import Contrast
 from .explanation import Explanation
 from .words import counted, few, named
@@ -13,6 +15,7 @@ __all__ = [
     "qualifying_clause",
     "redundant_clause",
     "score_clause",
+    "shadow_clause",
     "tenant_of",
 ]
 
@@ -71,6 +74,25 @@ def hinge_clause(explanation: Explanation) -> tuple[str, str]:
 def redundant_clause(explanation: Explanation) -> str:
     """What the redundant constraints, named before it, do: each by itself, for together they may reject somebody."""
     return f"{'rejects' if len(explanation.redundant) == 1 else 'each reject'} nobody that the others don't"
+
+
+def shadow_clause(shadow: Shadow | None, pick: tuple[str, str] | None) -> str | None:
+    """What enforcing the rules in shadow mode would do; None when it would change nothing.
+
+    Args:
+        shadow: What enforcing them would give; None when there are none.
+        pick: The (provider id, model name) that is picked; None when nothing qualifies.
+    """
+    if shadow is None or not shadow.by:
+        return None
+    rules = few([f"rule {shown(name.partition('/')[2])}" for name in shadow.by], 3)
+    if shadow.pick is None:
+        would = "nothing would qualify"
+    elif shadow.pick.key == pick:
+        would = "fewer would qualify or their order change, and the pick would be the same"
+    else:
+        would = f"{shadow.pick.metadata.id} / {shadow.pick.model.name} would be the pick"
+    return f"if {rules} were enforced, {would}"
 
 
 def outranked_clause(contrast: Contrast) -> str | None:

@@ -52,7 +52,10 @@ def all_cores(
     """All minimal sets of constraints that can't be satisfied together; the arguments are those of `walk`."""
     oracle = _Oracle(constraints, is_satisfiable)
     trivial = _trivial(oracle)
-    return trivial.cores if trivial else oracle.found(_cores(oracle, limit, budget, WORK))
+    if trivial:
+        return trivial.cores
+    cores = _cores(oracle, limit, budget, WORK)
+    return oracle.found(Found(cores.sets[:limit], cores.truncated))
 
 
 def walk(
@@ -79,9 +82,10 @@ def walk(
             adding others: a subset of a satisfiable set is satisfiable.
         core_limit: How many cores at most, at least 1.
         correction_limit: How many corrections at most, at least 1.
-        budget: How many questions each of the two searches may ask. When they are used up, what was found so far is
-            the beginning of the full list, which is said to be truncated; when nothing was, one set is found beyond
-            the budget, and it may not be the smallest.
+        budget: How many questions each of the two searches may ask. When they are used up, the list is said to be
+            truncated: what was found so far is the beginning of the full list. As many questions again are then spent
+            on cores that share no constraint, which follow by size, though others in between may be missing; of
+            corrections, one is found beyond the budget when there is none, and it may not be the smallest.
         work: How many set operations each of the two searches may take between the questions.
     """
     oracle = _Oracle(constraints, is_satisfiable)
@@ -90,7 +94,9 @@ def walk(
         return trivial
     cores = _cores(oracle, core_limit, budget, work)
     corrections = _corrections(oracle, cores, correction_limit, budget, work)
-    return Conflicts(oracle.found(cores), oracle.found(corrections))
+    # More cores than are asked for may be known by now, and help with the corrections.
+    shown = Found(cores.sets[:core_limit], cores.truncated)
+    return Conflicts(oracle.found(shown), oracle.found(corrections))
 
 
 class _SpentError(Exception):
@@ -172,7 +178,30 @@ def _cores(oracle: _Oracle[T], limit: int, budget: int, work: int) -> Found[int]
         return oracle.correction_within(oracle.everything ^ members) if oracle.satisfiable(members) else None
 
     found = _smallest_first(oracle, [], missed, limit, budget, work)
-    return found if found.sets else _only(oracle.core_within(oracle.everything))
+    if not found.truncated or len(found.sets) >= limit:
+        return found
+    known = set(found.sets)
+    more = sorted((len(core), core) for core in _disjoint(oracle, budget) if core not in known)
+    return Found((*found.sets, *(core for _, core in more)), truncated=True)
+
+
+def _disjoint(oracle: _Oracle[T], budget: int) -> list[tuple[int, ...]]:
+    """Cores that share no constraint, at least one, until what is left can be satisfied or the questions are used up.
+
+    Where constraints clash in many small groups, the corrections are large and dear, while each core takes few
+    questions.
+    """
+    cores = [oracle.core_within(oracle.everything)]
+    oracle.left = budget
+    rest = oracle.everything ^ cores[0]
+    try:
+        while not oracle.satisfiable(rest):
+            cores.append(oracle.core_within(rest))
+            rest ^= cores[-1]
+    except _SpentError:
+        pass
+    oracle.left = None
+    return [tuple(bits.positions(core)) for core in cores]
 
 
 def _corrections(oracle: _Oracle[T], cores: Found[int], limit: int, budget: int, work: int) -> Found[int]:

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar
 
-from whyroute.errors import WhyrouteError
-from whyroute.issues import did_you_mean, quoted, shown
-
+from ..errors import WhyrouteError
+from ..issues import did_you_mean, quoted, shown
 from . import from_litellm, from_models_dev, from_openrouter
 from .building import Conversion, LeftOut, Skipped, skipped_lines
 from .overlay import InvalidOverlayError, Overlay, apply, overlay_from, read_overlay

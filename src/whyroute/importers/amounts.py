@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from enum import IntEnum
 
-from whyroute.numbers import Number, as_double
+from ..numbers import Number, as_double
 
 __all__ = ["PriceUnit", "decimal_of", "price_per_1k", "token_count"]
 

@@ -6,10 +6,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from whyroute.features import DEFAULT_KIND, FEATURES, UNSPECIFIED_REGION
-from whyroute.issues import shown
-from whyroute.providers import metadata_problems
-
+from ..features import DEFAULT_KIND, FEATURES, UNSPECIFIED_REGION
+from ..issues import shown
+from ..providers import metadata_problems
 from .amounts import PriceUnit, decimal_of, price_per_1k, token_count
 
 __all__ = [
@@ -187,7 +186,7 @@ def build(offers: Iterable[Offer], descriptions: Mapping[str, str]) -> Conversio
     for provider_id in sorted(grouped):
         models = []
         for _, rows in sorted(grouped[provider_id].items()):
-            kept = _settled(rows, tally)
+            kept = _settled(rows, descriptions.get(provider_id), tally)
             if kept is not None:
                 models.append(kept)
         if models:
@@ -195,7 +194,7 @@ def build(offers: Iterable[Offer], descriptions: Mapping[str, str]) -> Conversio
     return Conversion(tuple(providers), tally.report(), tally.reasons)
 
 
-def _settled(rows: Sequence[Offer], tally: "_Tally") -> dict[str, Any] | None:
+def _settled(rows: Sequence[Offer], description: str | None, tally: "_Tally") -> dict[str, Any] | None:
     first = rows[0]
     if any(row.outcome != first.outcome for row in rows):
         for row in rows:
@@ -205,7 +204,7 @@ def _settled(rows: Sequence[Offer], tally: "_Tally") -> dict[str, Any] | None:
         for row in rows:
             tally.add(row, first.outcome)
         return None
-    if metadata_problems(_provider(first.provider, first.kind, None, [first.outcome]))[0]:
+    if metadata_problems(_provider(first.provider, first.kind, description, [first.outcome]))[0]:
         for row in rows:
             tally.add(row, LeftOut.AGAINST_THE_RULES)
         return None

@@ -26,8 +26,7 @@ it is left out. Prices by character, second, image or request are not prices per
 
 from typing import Any
 
-from whyroute.features import DEFAULT_KIND
-
+from ..features import DEFAULT_KIND
 from .amounts import PriceUnit
 from .building import EMBEDDING_KIND, Conversion, LeftOut, Offer, build, model
 from .reading import entries

@@ -25,10 +25,9 @@ from collections.abc import Iterator
 from importlib import metadata, resources
 from typing import Any
 
-from whyroute.catalogfile import UnreadableFileError
-from whyroute.errors import MissingExtraError
-from whyroute.features import DEFAULT_KIND
-
+from ..catalogfile import UnreadableFileError
+from ..errors import MissingExtraError
+from ..features import DEFAULT_KIND
 from .amounts import PriceUnit
 from .building import EMBEDDING_KIND, Conversion, LeftOut, Offer, build, model
 from .reading import entries, parse

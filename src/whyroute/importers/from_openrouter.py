@@ -24,8 +24,7 @@ A price of -1 marks a model that picks another one and charges its price: it is 
 from collections.abc import Iterator
 from typing import Any
 
-from whyroute.features import DEFAULT_KIND
-
+from ..features import DEFAULT_KIND
 from .amounts import PriceUnit
 from .building import Conversion, LeftOut, Offer, build, model
 from .recognising import require_format

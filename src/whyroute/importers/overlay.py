@@ -7,13 +7,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StrictBool, ValidationError
 from pydantic_core import ErrorDetails
 
-from whyroute.catalogfile import read_document
-from whyroute.errors import InvalidInputError
-from whyroute.fields import Amount, Names, OrAbsent, WireModel
-from whyroute.issues import Issue, child, did_you_mean, kind_of, pointer, quoted, shown
-from whyroute.jsontext import plain
-from whyroute.providers import metadata_problems
-
+from ..catalogfile import read_document
+from ..errors import InvalidInputError
+from ..fields import Amount, Names, OrAbsent, WireModel
+from ..issues import Issue, child, did_you_mean, kind_of, pointer, quoted, shown
+from ..jsontext import plain
+from ..providers import metadata_problems
 from .building import Conversion, LeftOut, phrase
 
 __all__ = ["InvalidOverlayError", "ModelOverlay", "Overlay", "ProviderOverlay", "apply", "overlay_from", "read_overlay"]
@@ -120,7 +119,7 @@ def _issue(details: ErrorDetails) -> Issue:
         found = "empty" if value in ("", [], {}) else f"{shown(value)}, {kind_of(value)}"
         message = f"{found}; {expected}"
     else:
-        message = details["msg"].removeprefix("Value error, ")
+        message = details["msg"]
         if value is not None:
             message = f"{shown(value)}, {kind_of(value)}; {message}"
     return Issue(pointer(place), message)

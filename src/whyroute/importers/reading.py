@@ -10,7 +10,7 @@ from io import BytesIO
 from os import PathLike, fspath
 from typing import Any
 
-from whyroute.catalogfile import UnreadableFileError, read_bytes
+from ..catalogfile import UnreadableFileError, read_bytes
 
 __all__ = ["Repeated", "entries", "parse", "read_catalog"]
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from whyroute.catalogfile import InvalidCatalogError
-from whyroute.issues import Issue, kind_of
-
+from ..catalogfile import InvalidCatalogError
+from ..issues import Issue, child, kind_of, shown
 from .reading import entries
 
 __all__ = ["FORMATS", "require_format"]
@@ -41,13 +40,34 @@ FORMATS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
 """Source to the test of a document and the shape in words."""
 
 
+def _foreign_keys(document: Any) -> list[Issue]:
+    """The keys that no JSON text could have given: a document that was not parsed from one may have such."""
+    if not isinstance(document, dict):
+        return []
+    holders = [("", document)]
+    for name, value in entries(document):
+        models = value.get("models") if isinstance(value, dict) else None
+        if isinstance(name, str) and isinstance(models, dict):
+            holders.append((child("", name, "models"), models))
+    return [
+        Issue(path, f"key {shown(key)} is {kind_of(key)}; the keys of a parsed JSON document are strings")
+        for path, holder in holders
+        for key in holder
+        if not isinstance(key, str)
+    ]
+
+
 def require_format(document: Any, source: str) -> None:
     """Make sure that a document is of the source's format.
 
     Raises:
-        InvalidCatalogError: It is not; the message names the source it looks like, when it looks like one.
+        InvalidCatalogError: It is not, and the message names the source it looks like, when it looks like one; or keys
+            are no strings.
     """
     recognise, shape = FORMATS[source]
+    foreign = _foreign_keys(document)
+    if foreign:
+        raise InvalidCatalogError(foreign)
     if recognise(document):
         return
     other = next((name for name, (test, _) in FORMATS.items() if test(document)), None)

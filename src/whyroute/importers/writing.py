@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from whyroute.catalogfile import FORMAT_VERSION
+from ..catalogfile import FORMAT_VERSION
+from ..jsontext import terminal_safe
 
 __all__ = ["to_json", "to_yaml"]
 
@@ -43,7 +44,7 @@ def to_yaml(providers: Iterable[Mapping[str, Any]], *, header: str = "") -> str:
 def to_json(providers: Iterable[Mapping[str, Any]]) -> str:
     """The same document as JSON text, indented by two."""
     document = {"whyroute": FORMAT_VERSION, "providers": list(providers)}
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return terminal_safe(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def _comment(line: str) -> str:

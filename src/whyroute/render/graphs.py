@@ -1,6 +1,7 @@
 """The graph of an explanation in the formats that other programs draw or read: DOT, Mermaid, GraphML."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ __all__ = ["to_dot", "to_graphml", "to_mermaid"]
 _LABEL_LENGTH = 56
 _LABELLED_EDGES = 16
 """Up to so many rejections each says why on its edge; more would cover the drawing."""
+
+_DOT_BYTES = 8192
+"""How long a quoted string is at most in DOT, in UTF-8; Graphviz reads at most 16 KB, escapes and all."""
 
 # Borders that colour-blind readers tell apart; the cores' numbers stand in the labels too.
 _CORE_COLOURS = ("#b3261e", "#0b57d0", "#7a4a00", "#6b2fa0", "#00695c", "#ad1457")
@@ -71,6 +75,8 @@ def _dot_style(node: Attributes) -> str:
     match node["kind"]:
         case "core":
             return style("octagon", _core_colour(node["number"]), _CORE_FILL, ", penwidth=2")
+        case "constraint" if node["shadow"]:
+            return style("ellipse", _PLAIN, "#ffffff").replace("shape=", 'style="filled,dashed", shape=')
         case "constraint" if node["cores"]:
             return style("ellipse", _core_colour(node["cores"][0]), _CORE_FILL, ", penwidth=2")
         case "constraint":
@@ -86,7 +92,18 @@ def _dot_style(node: Attributes) -> str:
 
 
 def _dot_text(text: str) -> str:
-    """Text for a quoted string of DOT, which reads backslashes, and entities as HTML has them."""
+    """Text for a quoted string of DOT, cut where Graphviz would stop reading."""
+    whole = _dot_escaped(text[: _DOT_BYTES + 1])
+    if len(whole.encode()) <= _DOT_BYTES:
+        return whole
+    fitting = bisect_right(
+        range(_DOT_BYTES), _DOT_BYTES - 3, key=lambda count: len(_dot_escaped(text[:count]).encode())
+    )
+    return f"{_dot_escaped(text[: fitting - 1])}..."
+
+
+def _dot_escaped(text: str) -> str:
+    """What DOT reads in a quoted string: backslashes, and entities as HTML has them, stand for themselves."""
     return printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
 
 
@@ -114,6 +131,8 @@ def to_mermaid(graph: "nx.DiGraph[str]") -> str:
                 label = f'|"{_mermaid_text(_short(edge["message"]))}"|' if told else ""
                 lines.append(f"  {names[start]} -->{label} {names[end]}")
     lines += [f"  classDef {name} {style}" for name, style in _MERMAID_CLASSES.items()]
+    if any(node.get("shadow") for _, node in graph.nodes(data=True)):
+        lines.append(f"  classDef shadow {_MERMAID_SHADOW}")
     return "\n".join(lines) + "\n"
 
 
@@ -133,10 +152,15 @@ _MERMAID_CLASSES = {
 }
 
 
+_MERMAID_SHADOW = f"fill:#ffffff,stroke:{_PLAIN},stroke-dasharray:4,color:#202124"
+
+
 def _mermaid_class(node: Attributes) -> str:
     match node["kind"]:
         case "core":
             return "inCore"
+        case "constraint" if node["shadow"]:
+            return "shadow"
         case "constraint":
             return "inCore" if node["cores"] else "outside"
         case "relaxation":
@@ -205,6 +229,9 @@ def _label(node: Attributes) -> Iterator[str]:
         case "constraint":
             yield _short(node["id"])
             yield _short(node["label"])
+            if node["shadow"]:
+                yield f"shadow: would admit {node['admitted']}, reject {node['rejected']}"
+                return
             yield f"admits {node['admitted']}, rejects {node['rejected']}"
             if node["cores"]:
                 yield f"in {'core' if len(node['cores']) == 1 else 'cores'} {_short(_numbers(node['cores']))}"

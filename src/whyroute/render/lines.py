@@ -40,13 +40,13 @@ def constraint_lines(explanation: Explanation) -> Iterator[Line]:
     """Every constraint with how many candidates it admits and rejects, as a table."""
     rows = [("constraint", "label", "owner", "admits", "rejects")]
     total = explanation.catalog.size
-    for constraint in explanation.constraints:
+    for constraint in explanation.solved.listed:
         admitted = constraint.admitted.bit_count()
         rows.append(
             (
                 printable(constraint.id),
                 printable(constraint.label),
-                constraint.owner,
+                f"{constraint.owner}, shadow" if constraint.shadow else constraint.owner,
                 str(admitted),
                 str(total - admitted),
             )

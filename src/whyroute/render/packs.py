@@ -1,15 +1,18 @@
 """Text about rule packs: what keeps one from being loaded, and the policy in force for a tenant."""
 
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..constraints import Origin
+from ..moments import read_moment
 from ..numbers import ecmascript
 from ..rulepack import PackError, Place, PolicyInForce, Problem
+from ..rulepack.formatting import is_plain
 from .lines import Line, printable
 
-__all__ = ["pack_error_lines", "policy_document", "policy_lines"]
+__all__ = ["pack_error_lines", "policy_document", "policy_lines", "source_lines"]
 
 _WIDTH = 100  # of a source line that is shown
 
@@ -24,13 +27,14 @@ def pack_error_lines(error: PackError) -> Iterator[Line]:
 
 def _problem_lines(problem: Problem) -> Iterator[Line]:
     yield ((printable(str(problem.place)), "cyan"), (f": {printable(problem.message)}", ""))
-    yield from _source_lines(problem.place)
+    yield from source_lines(problem.place)
     for place in problem.also:
         yield ((f"  {printable(str(place))}", "cyan"), (": here", "dim"))
-        yield from _source_lines(place)
+        yield from source_lines(place)
 
 
-def _source_lines(place: Place) -> Iterator[Line]:
+def source_lines(place: Place, indent: str = "  ") -> Iterator[Line]:
+    """The line of a place, with a caret under it; nothing where there is no line, or an empty one."""
     if place.line is None or place.column is None or not place.source.strip():
         return
     source = place.source.replace("\t", " ")
@@ -39,7 +43,7 @@ def _source_lines(place: Place) -> Iterator[Line]:
     before = printable(shown[: place.column - 1 - start])
     dots = "..." if start else ""
     end = "..." if start + _WIDTH < len(source) else ""
-    gutter = f"  {place.line} | "
+    gutter = f"{indent}{place.line} | "
     yield ((gutter, "dim"), (dots + printable(shown) + end, ""))
     yield ((" " * (len(gutter) - 2) + "| ", "dim"), (" " * (len(dots) + _cells(before)) + "^", "bold red"))
 
@@ -67,11 +71,17 @@ _CLAUSES: Mapping[str, tuple[str, str]] = {
 """Each clause as it is written, and what it compares."""
 
 
-def policy_document(policy: PolicyInForce) -> dict[str, Any]:
-    """The policy in force for a tenant as JSON, everything with where it comes from."""
+def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
+    """The policy of a tenant as JSON, everything with where it comes from.
+
+    Args:
+        policy: The policy.
+        at: A time as on the wire, which decides about rules and waivers with dates.
+    """
     values = _clause_values(policy)
     return {
         "tenantId": policy.tenant,
+        "at": at,
         "parts": [{"name": part.name, **_place(part.origin)} for part in policy.parts],
         "tenantPolicy": policy.clauses.to_dict(),
         "clauses": [
@@ -88,18 +98,31 @@ def policy_document(policy: PolicyInForce) -> dict[str, Any]:
         "rules": [
             {
                 **each.rule.value.to_dict(),
+                "inForce": each.rule.value.is_in_force(at),
                 "origins": _places([each.rule.origin]),
                 "attached": _places(each.attached),
             }
             for each in policy.rules
         ],
-        "waivers": [{**waiver.value.to_dict(), "origins": _places([waiver.origin])} for waiver in policy.waivers],
+        "waivers": [
+            {
+                **waiver.value.to_dict(),
+                "inForce": waiver.value.is_in_force(at),
+                "origins": _places([waiver.origin]),
+            }
+            for waiver in policy.waivers
+        ],
     }
 
 
-def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
-    """The policy in force for a tenant, everything with where it comes from."""
-    yield ("tenant ", "dim"), (printable(policy.tenant), "bold")
+def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
+    """The policy of a tenant, everything with where it comes from, and what of it is in force.
+
+    Args:
+        policy: The policy.
+        at: A time as on the wire, which decides about rules and waivers with dates.
+    """
+    yield ("tenant ", "dim"), (printable(policy.tenant), "bold"), (f"  at {at}", "dim")
     parts = [printable(part.name) for part in policy.parts[:-1]]
     yield ("  combined from  ", "dim"), (", ".join([*parts, "its own"]), "")
     yield (("clauses", "bold"),)
@@ -114,17 +137,25 @@ def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
     yield (("rules", "bold"),)
     for each in policy.rules:
         rule = each.rule.value
+        document = rule.to_dict()
         marks = "".join(
             f"  {mark}"
-            for mark, given in (("shadow: it rejects nobody", rule.shadow), ("waivable", rule.waivable))
+            for mark, given in (
+                (_period(rule.from_, rule.until, at), not rule.is_in_force(at)),
+                ("shadow: it rejects nobody", rule.shadow),
+                ("waivable", rule.waivable),
+            )
             if given
         )
         yield (
             (f"  {printable(rule.name)}", "cyan"),
-            (f"  {rule.effect}", ""),
+            (f"  {rule.effect} {_flow(document[rule.effect])}", ""),
+            (f"  weight {ecmascript(rule.weight)}" if rule.weight is not None else "", ""),
             (_dates(rule.from_, rule.until), ""),
             (marks, "yellow"),
         )
+        if "when" in document:
+            yield ((f"      when {_flow(document['when'])}", ""),)
         yield ((f"      {printable(rule.because)}", ""),)
         yield from _from([each.rule.origin, *each.attached], rule.owner)
     if not policy.rules:
@@ -135,7 +166,8 @@ def policy_lines(policy: PolicyInForce) -> Iterator[Line]:
         value = waiver.value
         yield (
             (f"  {printable(value.name)}", "cyan"),
-            (f"  of {printable(value.rule)}{_dates(None, value.until)}", ""),
+            (f"  of {printable(value.rule)} for {_flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
+            ("" if value.is_in_force(at) else "  ended: it does nothing", "yellow"),
         )
         yield ((f"      {printable(value.because)}", ""),)
         yield from _from([waiver.origin], value.owner)
@@ -156,6 +188,24 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(printable(name) for name in value) or "none"
     return ecmascript(value)
+
+
+def _flow(value: Any) -> str:
+    """A piece of a document on one line, as people write it in a pack."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, str):
+        return value if is_plain(value) else printable(json.dumps(value, ensure_ascii=False))
+    return json.dumps(value) if isinstance(value, bool) else ecmascript(value)
+
+
+def _period(since: str | None, until: str | None, at: str) -> str:
+    """Why a rule with dates is not in force at a time."""
+    if since is not None and read_moment(at).start < read_moment(since).start:
+        return "not in force yet"
+    return "ended" if until is not None else ""
 
 
 def _dates(since: str | None, until: str | None) -> str:

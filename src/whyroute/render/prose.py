@@ -14,6 +14,7 @@ from ..explanations.sentences import (
     qualifying_clause,
     redundant_clause,
     score_clause,
+    shadow_clause,
     tenant_of,
 )
 from ..explanations.ways import MissingFact, ways_out
@@ -225,7 +226,7 @@ def _ways_out(explanation: Explanation) -> list[Line]:
 
 def _fixed(constraint: NamedConstraint) -> Line:
     """A rule that can't be waived, with whom to ask and why there is it."""
-    contact = "" if constraint.contact is None else f" (owner {printable(constraint.contact)})"
+    contact = "" if constraint.contact is None else f" (ask {printable(constraint.contact)})"
     because = "" if constraint.because is None else f": {printable(constraint.because)}"
     return ("  -  ", "bold"), (printable(named(constraint, None)), "cyan"), (contact, "dim"), (because, "")
 
@@ -256,6 +257,9 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
     if hinges(explanation):
         names, clause = hinge_clause(explanation)
         head.append((("  The choice hangs on ", ""), (printable(names), "cyan"), (f": {clause}", "")))
+    tried = shadow_clause(explanation.shadow, first.candidate.key)
+    if tried is not None:
+        head.append(((f"  In shadow mode: {printable(tried)}", "yellow"),))
     redundant = [constraint.id for constraint in explanation.redundant]
     if redundant:
         names = few(redundant, None if everything else _NAMES_IN_A_LINE)
@@ -280,7 +284,7 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
         order.append(((f"      and {count - len(ranking)} more", "dim"),))
     if explanation.why_not is not None and not everything:
         del order[_RANKED_BESIDE_CONTRAST:]
-    sections = [Section(head, 0, 6), Section(order, 1, 4)]
+    sections = [Section(head, 0, 7), Section(order, 1, 4)]
     if everything:
         sections += _nearest(explanation, everything)
     return sections
@@ -310,6 +314,7 @@ def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
                 (f"  {constraint.id}", "cyan"),
                 (f"  {printable(described(constraint, tenant_of(explanation)))}", ""),
                 (f"  {printable(reason.message)}", "yellow"),
+                (f"  ask {printable(constraint.contact)}" if constraint.contact else "", "dim"),
             )
         return
     decided = outranked_clause(contrast)

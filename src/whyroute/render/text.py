@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..decisions import Decision
 from ..errors import WhyrouteError
+from ..explanations.sentences import shadow_clause
 from ..issues import Issue
 from ..numbers import ecmascript
 from ..ranking import RankedCandidates
@@ -28,6 +29,9 @@ def _decision_lines(decision: Decision) -> Iterator[Line]:
     facts.append("${} + ${} per 1K tokens".format(*map(ecmascript, prices)))
     facts.append("p95 unknown" if model.p95_latency_ms is None else f"p95 {ecmascript(model.p95_latency_ms)} ms")
     yield ("  model       ", "dim"), (printable(", ".join(facts)), "")
+    tried = shadow_clause(decision.shadow, decision.candidate.key)
+    if tried is not None:
+        yield ("  shadow      ", "dim"), (printable(tried), "yellow")
     if decision.fallback:
         yield ("  fallback    ", "dim"), ("only fallback providers qualify", "yellow")
     yield from _alternate_lines(decision.alternates)

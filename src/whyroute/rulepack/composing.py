@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..issues import did_you_mean, shown
+from ..jsontext import is_unicode
+from ..yamltext import other_version, with_whole_characters
 from .nodes import MAX_DEPTH, Node, Position
 from .problems import Problem
 from .quick import quick_tree
@@ -79,6 +81,8 @@ class _Composer:
 
     def document(self) -> Node | None:
         """Read the text to its end."""
+        if (other := other_version(self.source.text)) is not None:
+            raise _UnreadableError((other[0], 1), other[1])
         skipped = 0  # how deep inside a key that is no text
         for event in self._events():
             kind = type(event).__name__
@@ -88,7 +92,7 @@ class _Composer:
             mark = event.start_mark
             position = (mark.line + 1, mark.column + 1)
             if kind == "DocumentStartEvent":
-                self._begin(event, position)
+                self._begin(position)
             elif kind in _ENDS:
                 self._close()
             elif kind not in _VALUES:
@@ -102,13 +106,10 @@ class _Composer:
                 skipped = int(kind in _STARTS)
         return self.root
 
-    def _begin(self, event: Any, position: Position) -> None:
+    def _begin(self, position: Position) -> None:
         self.documents += 1
         if self.documents > 1:
             raise _UnreadableError(position, "a second document; a file holds one")
-        version = event.version
-        if version is not None and tuple(version) != (1, 2):
-            self.complain(position, f"version {'.'.join(map(str, version))} of YAML is not read here; it is 1.2")
 
     def _value(self, kind: str, event: Any, position: Position) -> None:
         if kind in _STARTS:
@@ -169,9 +170,12 @@ class _Composer:
         holder.key, holder.key_place = None, position
         if not self._check_tag(event, position):
             return
-        key = event.value
+        key = with_whole_characters(event.value)
         keys = holder.node.keys
         assert keys is not None  # `_wants_key` said it is a mapping
+        if not is_unicode(key):
+            self.complain(position, f"a key with {_HALF}")
+            return
         if event.style is None:
             value, problem = scalar(key)
             if key == "<<":
@@ -195,8 +199,12 @@ class _Composer:
         if event.value == "" and event.style is None and self.holders and self.holders[-1].key_place is not None:
             # The parser puts a value that is left out wherever the next one begins.
             position = self.holders[-1].key_place
-        node = Node(*position, event.value)
+        node = Node(*position, with_whole_characters(event.value))
         if not self._check_tag(event, position):
+            node.broken = True
+        elif not is_unicode(node.value):
+            self.complain(position, f"text with {_HALF}")
+            node.value = _HALF_PAIR.sub("\ufffd", node.value)  # what checks it next takes no halves
             node.broken = True
         elif event.style is None:
             node.value, problem = scalar(event.value)
@@ -240,9 +248,12 @@ class _Composer:
         holder.node.items += node.items
 
 
+_HALF: Final = "half a surrogate pair; it is not valid Unicode"
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
 _ENDS: Final = frozenset({"MappingEndEvent", "SequenceEndEvent"})
 _VALUES: Final = frozenset({"ScalarEvent", "AliasEvent", *_STARTS})
+
 
 _SENTENCES: Final = (
     (r"character '\\t'", "a tab, where YAML takes spaces only"),

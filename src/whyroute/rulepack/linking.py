@@ -7,6 +7,7 @@ from ..conditions import Condition
 from ..issues import did_you_mean, quoted, shown
 from ..references import cycles
 from .definitions import Definition, Piece
+from .models import PackTest
 from .nodes import Node
 from .problems import Problem
 from .reading import EVERY, Definitions
@@ -52,6 +53,12 @@ def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> I
         yield from _of_test(test.piece, "tenant", tenants, "tenant")
         yield from _of_test(test.piece, "capability", capabilities, "capability")
         yield from _constraints_of_test(test.piece, rules)
+        if test.value.bundle is not None:
+            yield from _bundle_of_test(test, definitions)
+    for bundle in definitions.bundles.values():
+        slots = bundle.piece.inner("slots")
+        for slot in bundle.value.slots:
+            yield from _values(slots.inner(slot).inner("capability"), capabilities, "capability")
     for rule in definitions.rules.values():
         for piece in _capability_leaves(rule.piece.inner("when")):
             yield from _values(piece, capabilities, "capability")
@@ -72,9 +79,25 @@ def _unless_known(piece: Piece, name: Any, known: Collection[str], what: str) ->
 
 
 def _of_test(test: Piece, key: str, known: Collection[str], what: str) -> Iterator[Problem]:
+    if key not in test.node.value:
+        return
     piece = test.inner(key)
     if piece.node.value != EVERY and piece.node.keys is None:
         yield from _values(piece, known, what)
+
+
+def _bundle_of_test(test: Definition[PackTest], definitions: Definitions) -> Iterator[Problem]:
+    """The bundle that a test names, and the slots whose picks it expects."""
+    name = test.value.bundle or ""
+    yield from _unless_known(test.piece.inner("bundle"), name, definitions.names("bundles"), "bundle")
+    picks = test.value.expect.picks
+    if picks is not None and name in definitions.bundles:
+        known = definitions.bundles[name].value.slots
+        places = test.piece.inner("expect").inner("picks")
+        for slot in picks:
+            if slot not in known:
+                near = did_you_mean(slot, known) or f"; its slots are {quoted(known)}"
+                yield Problem(places.inner(slot).place, f"{shown(slot)} is no slot of bundle {shown(name)}{near}")
 
 
 def _values(piece: Piece, known: Collection[str], what: str) -> Iterator[Problem]:

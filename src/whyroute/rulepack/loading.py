@@ -1,7 +1,7 @@
 """Loading a pack: every file read, every problem of every file told at once."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from .composing import compose
@@ -27,21 +27,21 @@ def load_pack(path: str | os.PathLike[str]) -> Pack:
         PackError: The pack is broken; all problems of all files.
     """
     sources, problems = read_sources(path)
-    return pack_of(path, sources, problems)
+    return pack_of(Path(path).as_posix(), sources, problems)
 
 
-def pack_of(path: str | os.PathLike[str], sources: Sequence[Source], unreadable: Sequence[Problem] = ()) -> Pack:
-    """The pack that files make up whose text is at hand.
+def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = ()) -> Pack:
+    """The pack that files make, wherever they come from.
 
     Args:
-        path: What the pack is called.
-        sources: Its files, by name.
-        unreadable: What kept other files from being read.
+        name: What it is called.
+        sources: Its files.
+        problems: What keeps more of its files from being read.
 
     Raises:
         PackError: The pack is broken; all problems of all files.
     """
-    problems = list(unreadable)
+    sources, problems = tuple(sources), list(problems)
     documents = []
     unread = bool(problems)
     for source in sources:
@@ -62,7 +62,7 @@ def pack_of(path: str | os.PathLike[str], sources: Sequence[Source], unreadable:
     if problems:
         raise PackError(problems)
     return Pack(
-        path=Path(path).as_posix(),
+        path=name,
         files=tuple(source.name for source in sources),
         regions=definitions.regions,
         labels=definitions.labels if definitions.declares_labels else None,
@@ -74,6 +74,7 @@ def pack_of(path: str | os.PathLike[str], sources: Sequence[Source], unreadable:
         conditions=definitions.conditions,
         rules=definitions.rules,
         waivers=definitions.waivers,
+        bundles=definitions.bundles,
         tests=definitions.tests,
         descriptors=definitions.descriptors,
     )

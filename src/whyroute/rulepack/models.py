@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from ..declarations import Capability
-from ..fields import Count, Names, OrAbsent, WireModel
+from ..fields import Count, Names, OrAbsent, WireModel, broken
 from ..policies import Clauses
 from ..providers import ProviderMetadata
 
 __all__ = [
+    "BundleEntry",
     "CapabilityEntry",
     "Descriptor",
     "Expectation",
@@ -58,6 +59,25 @@ class CapabilityEntry(Capability):
         default_factory=dict, description="labels that every request for it has; one that says otherwise is invalid"
     )
     tokens: OrAbsent[Tokens] = Field(default=None, description="what a typical call uses; `callUsd` is its price")
+
+
+class BundleSlot(WireModel):
+    """One capability of a bundle."""
+
+    capability: str | dict[str, Any] = Field(description="the name of a capability of the pack, or a declaration")
+    preferred_provider: OrAbsent[str] = Field(default=None, description="a hint: this provider's candidates come first")
+    preferred_model: OrAbsent[str] = Field(default=None, description="a hint: candidates of this model name come first")
+    labels: Mapping[str, str] = Field(default_factory=dict, description="what the request says of itself, in this slot")
+
+
+class BundleEntry(WireModel):
+    """Several capabilities that are routed together, with a name."""
+
+    name: Name = Field(description="what `whyroute bundle` and tests call it")
+    slots: dict[str, BundleSlot] = Field(
+        description="the capabilities, by the names of their slots", json_schema_extra={"minProperties": 1}
+    )
+    together: tuple[dict[str, Any], ...] = Field(default=(), description="what ties the slots")
 
 
 class Descriptor(WireModel):
@@ -109,8 +129,8 @@ class TestCandidate(WireModel):
 
     __test__ = False  # pytest takes classes of this name for its own
 
-    provider: str
-    model: str
+    provider: str = Field(description="the provider's id")
+    model: str = Field(description="the model's name, without the provider's id")
 
 
 class RejectedCandidate(TestCandidate):
@@ -121,7 +141,7 @@ class RejectedCandidate(TestCandidate):
 
 def _candidates(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise ValueError("a list of candidates is expected")
+        raise broken("a list of candidates is expected")
     return value
 
 
@@ -129,6 +149,9 @@ class Expectation(WireModel):
     """What a test expects. Every key that is given must hold."""
 
     pick: OrAbsent[TestCandidate] = Field(default=None, description="the candidate that is picked")
+    picks: OrAbsent[dict[str, TestCandidate]] = Field(
+        default=None, description="of a bundle: the candidates that are picked, by the names of slots"
+    )
     fallback: OrAbsent[Annotated[bool, Field(strict=True)]] = Field(
         default=None, description="whether only fallback providers qualify"
     )
@@ -150,9 +173,10 @@ class PackTest(WireModel):
 
     name: Name = Field(description="what it shows, in a few words")
     tenant: str | tuple[str, ...] = Field(description="a tenant, a list of them, or `all`")
-    capability: str | tuple[str, ...] | dict[str, Any] = Field(
-        description="the name of a capability, a list of them, `all`, or a declaration"
+    capability: OrAbsent[str | tuple[str, ...] | dict[str, Any]] = Field(
+        default=None, description="the name of a capability, a list of them, `all`, or a declaration"
     )
+    bundle: OrAbsent[str] = Field(default=None, description="the name of a bundle, instead of `capability`")
     labels: Mapping[str, str] = Field(default_factory=dict, description="what the request says of itself")
     at: OrAbsent[str] = Field(
         default=None, description="the time of the request: a date, or a date and time with its zone; default: now"

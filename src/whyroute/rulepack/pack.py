@@ -2,11 +2,13 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from ..bundles.reading import read_slots, read_together, why_not_issues
+from ..bundles.wire import BundleRequest
 from ..catalog import Catalog
 from ..conditions import Condition
 from ..constraints import Origin
@@ -18,24 +20,41 @@ from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
 from ..providers import DeclaredProvider, ProviderMetadata, SetupFailure
 from ..regions import Regions, regions_of
-from ..rulebook import Rulebook, read_rulebook
+from ..rulebook import Entry, Rulebook, read_rulebook
 from ..rules import Rule, Waiver
 from ..solver import EngineName
 from ..solving import Situation
 from ..wire import Request
 from .definitions import Definition
 from .linking import named_in
-from .models import CapabilityEntry, Descriptor, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
+from .models import (
+    BundleEntry,
+    CapabilityEntry,
+    Descriptor,
+    LabelDeclaration,
+    PackProvider,
+    PackTest,
+    PolicyPart,
+    Tenant,
+)
 from .problems import Place
+from .reading import bundle_entry
 
 __all__ = [
+    "CLAUSES",
     "AttachedRule",
     "Pack",
+    "Part",
     "PolicyInForce",
     "Resolved",
+    "ResolvedBundle",
+    "UnknownBundleError",
     "UnknownCapabilityError",
     "UnknownTenantError",
+    "as_policy",
+    "clause_origin",
     "metadata_document",
+    "sets_clause",
 ]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
@@ -80,6 +99,26 @@ class UnknownCapabilityError(WhyrouteError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.capability, self.known)
+
+
+class UnknownBundleError(WhyrouteError):
+    """A bundle that the pack doesn't name.
+
+    Attributes:
+        bundle: Its name, as it was given.
+        known: The bundles that it names.
+    """
+
+    code: ClassVar[str] = "unknown-bundle"
+
+    def __init__(self, bundle: str, known: Iterable[str] = ()) -> None:
+        self.bundle = bundle
+        self.known = tuple(known)
+        listed = f"; the bundles are {quoted(self.known, limit=8)}" if self.known else "; it defines none"
+        super().__init__(f"{shown(bundle)} is no bundle of the pack{did_you_mean(bundle, self.known) or listed}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.bundle, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +174,7 @@ class Pack:
         conditions: Named conditions.
         rules: Rules, by name.
         waivers: Waivers, by name.
+        bundles: Several capabilities each that are routed together, by name.
         tests: Tests, by name.
         descriptors: Features and kinds beyond the built-in ones, by id.
     """
@@ -151,11 +191,17 @@ class Pack:
     conditions: Mapping[str, Definition[Condition]]
     rules: Mapping[str, Definition[Rule]]
     waivers: Mapping[str, Definition[Waiver]]
+    bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
+    _seen: dict[str, Catalog] = field(default_factory=dict, repr=False, compare=False)
+    _settings: dict[tuple[int, Call | None], tuple[Catalog, Setting]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _declared: dict[str, tuple[dict[str, Any], Capability]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def groups(self) -> Regions:
@@ -182,16 +228,13 @@ class Pack:
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
-        clauses = combine(
-            *(_as_policy(part, tenant.name) for part in parts), regions=self.groups if self.regions else None
-        )
+        clauses = self._clauses(tenant.name, parts)
         origins: dict[str, tuple[Origin, ...]] = {}
         contacts: dict[str, str] = {}
-        for constraint, (first, second) in _CLAUSES.items():
-            given = [part for part in parts if _clause(part.value, first, second) not in (None, _sets_nothing(second))]
+        for constraint in CLAUSES:
+            given = [part for part in parts if sets_clause(part, constraint)]
             if given:
-                keys = (_WIRE[first], *((second,) if second else ()))
-                origins[constraint] = tuple(part.piece.inner(*keys).origin for part in given)
+                origins[constraint] = tuple(clause_origin(part, constraint) for part in given)
                 owners = dict.fromkeys(owner for part in given if (owner := getattr(part.value, "owner", None)))
                 if owners:
                     contacts[constraint] = ", ".join(owners)
@@ -202,12 +245,29 @@ class Pack:
         rules = tuple(AttachedRule(self.rules[name], tuple(places)) for name, places in attached.items())
         for each in rules:
             origins[f"rules/{each.rule.name}"] = (each.rule.origin,)
-        waivers = tuple(
-            waiver
-            for waiver in self.waivers.values()
-            if waiver.value.tenant == tenant.name and waiver.value.rule in attached
-        )
+        waivers = tuple(each for each in self._waivers_of.get(tenant.name, ()) if each.value.rule in attached)
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
+
+    def clauses(self, tenant: str) -> TenantPolicy:
+        """The clauses that hold for a tenant, combined; `policy` without the places and the rules.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        return self._clauses(tenant, self.parts(tenant))
+
+    def _clauses(self, tenant: str, parts: Iterable[Part]) -> TenantPolicy:
+        return combine(*(as_policy(part, tenant) for part in parts), regions=self.groups if self.regions else None)
+
+    def parts(self, tenant: str) -> tuple[Part, ...]:
+        """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name it.
+        """
+        if tenant not in self.tenants:
+            raise UnknownTenantError(tenant, self.tenants)
+        return tuple(self._parts(self.tenants[tenant]))
 
     def _parts(self, tenant: Definition[Tenant]) -> Iterator[Part]:
         """The parts of a tenant's policy, each once: of `everyTenant`, then of `extends`, depth first; its own last."""
@@ -235,12 +295,60 @@ class Pack:
         found = self._rulebooks.get(tenant)
         if found is None:
             policy = self.policy(tenant)
-            found = self._rulebooks[tenant] = read_rulebook(
-                [each.rule.value for each in policy.rules],
-                waivers=[waiver.value for waiver in policy.waivers],
-                conditions={name: each.value for name, each in self.conditions.items()},
-                regions=self.groups,
+            entries = self._entries
+            found = self._rulebooks[tenant] = self._book.of(
+                (_of_tenant(entries[each.rule.name], tenant) for each in policy.rules),
+                (each.value for each in policy.waivers),
             )
+        return found
+
+    @cached_property
+    def _waivers_of(self) -> dict[str, list[Definition[Waiver]]]:
+        found: dict[str, list[Definition[Waiver]]] = {}
+        for waiver in self.waivers.values():
+            found.setdefault(waiver.value.tenant, []).append(waiver)
+        return found
+
+    @cached_property
+    def _book(self) -> Rulebook:
+        """All rules, read once: tenants share them."""
+        return read_rulebook(
+            [each.value for each in self.rules.values()],
+            waivers=[each.value for each in self.waivers.values()],
+            conditions={name: each.value for name, each in self.conditions.items()},
+            regions=self.groups,
+        )
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {entry.rule.name: entry for entry in self._book.entries}
+
+    def setting(self, catalog: Catalog, call: Call | None) -> Setting:
+        """What conditions depend on for a catalog and a call.
+
+        All tenants have one together, so that what a condition comes to on a catalog is found out once.
+        """
+        key = id(catalog), call
+        kept = self._settings.get(key)
+        if kept is None:
+            if len(self._settings) >= _SETTINGS:
+                self._settings.clear()
+            # The catalog is kept with it, or its id could become another one's.
+            kept = self._settings[key] = catalog, Setting(self.groups, call)
+        return kept[1]
+
+    def declaration(self, capability: str) -> tuple[dict[str, Any], Capability]:
+        """The declaration of a capability, as it goes over the wire and as it is read; not to be changed.
+
+        Raises:
+            UnknownCapabilityError: The pack doesn't name it.
+        """
+        found = self._declared.get(capability)
+        if found is None:
+            if capability not in self.capabilities:
+                raise UnknownCapabilityError(capability, self.capabilities)
+            document = _declaration(self.capabilities[capability].value)
+            found = self._declared[capability] = document, read_capability(document)
         return found
 
     def visible(self, tenant: str) -> tuple[Definition[PackProvider], ...]:
@@ -249,12 +357,16 @@ class Pack:
 
     def catalog(self, tenant: str) -> Catalog:
         """The candidates that a tenant sees, indexed; tenants that see the same share one."""
+        seen = self._seen.get(tenant)
+        if seen is not None:
+            return seen
         visible = self.visible(tenant)
         key = tuple(each.name for each in visible)
         found = self._catalogs.get(key)
         if found is None:
             members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in visible]
             found = self._catalogs[key] = Catalog.of_members(members)
+        self._seen[tenant] = found
         return found
 
     def resolve(
@@ -268,6 +380,7 @@ class Pack:
         preferred_model: str | None = None,
         operator_labels: Mapping[str, str] | None = None,
         why_not: tuple[str, str] | None = None,
+        catalog: Catalog | None = None,
     ) -> "Resolved":
         """What a request of a tenant comes to under the pack.
 
@@ -280,6 +393,7 @@ class Pack:
             preferred_model: A hint: candidates of this model name come first.
             operator_labels: The labels that whoever runs the service sets.
             why_not: A (provider id, model name) to compare with the pick.
+            catalog: Candidates to route among instead of those that the tenant sees.
 
         Raises:
             UnknownTenantError: The pack doesn't name the tenant.
@@ -290,34 +404,104 @@ class Pack:
         policy = self.policy(tenant)
         entry: CapabilityEntry | None = None
         if isinstance(capability, str):
-            if capability not in self.capabilities:
-                raise UnknownCapabilityError(capability, self.capabilities)
+            declaration, asked = self.declaration(capability)
             entry = self.capabilities[capability].value
-            declaration = _declaration(entry)
+        elif isinstance(capability, Capability):
+            declaration, asked = capability.to_dict(), capability
         else:
-            declaration = capability.to_dict() if isinstance(capability, Capability) else dict(capability)
-            read_capability(declaration, "/capability")
+            declaration = dict(capability)
+            asked = read_capability(declaration, "/capability")
         issues: list[Issue] = [] if at is None else moment_issues(at, "/at")
         found = self._labels(entry, dict(labels or {}), dict(operator_labels or {}), issues)
         if issues:
             raise InvalidRequestError(issues)
-        return Resolved(self, policy, entry, declaration, found, at, preferred_provider, preferred_model, why_not)
+        return Resolved(
+            self,
+            policy,
+            entry,
+            declaration,
+            found,
+            at,
+            preferred_provider,
+            preferred_model,
+            why_not,
+            asked,
+            self.catalog(tenant) if catalog is None else catalog,
+        )
+
+    def resolve_bundle(
+        self,
+        tenant: str,
+        bundle: str | Mapping[str, Any],
+        *,
+        labels: Mapping[str, str] | None = None,
+        at: str | None = None,
+        operator_labels: Mapping[str, str] | None = None,
+        why_not: Mapping[str, tuple[str, str]] | None = None,
+        catalog: Catalog | None = None,
+    ) -> "ResolvedBundle":
+        """What a tenant's request for a bundle comes to under the pack.
+
+        Args:
+            tenant: The tenant.
+            bundle: The name of a bundle of the pack, or `slots` and `together` as the pack has them.
+            labels: What the request says of itself.
+            at: The time of the request: a date, or a date and time with its zone.
+            operator_labels: The labels that whoever runs the service sets.
+            why_not: For some slots, a (provider id, model name) to compare with the pick.
+            catalog: Candidates to route among instead of those that the tenant sees.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name the tenant.
+            UnknownBundleError: The pack doesn't name the bundle.
+            UnknownCapabilityError: The pack doesn't name a capability of the bundle.
+            InvalidRequestError: The bundle, a label or the time is broken, or the request may not say so.
+        """
+        policy = self.policy(tenant)
+        if isinstance(bundle, str):
+            if bundle not in self.bundles:
+                raise UnknownBundleError(bundle, self.bundles)
+            entry = self.bundles[bundle].value
+        else:
+            read, issues = bundle_entry({"name": "bundle", **bundle})
+            if issues:
+                raise InvalidRequestError(issues)
+            entry = read
+        issues = [] if at is None else moment_issues(at, "/at")
+        slots: dict[str, dict[str, Any]] = {}
+        given, operator = dict(labels or {}), dict(operator_labels or {})
+        for name, slot in entry.slots.items():
+            capability: CapabilityEntry | None = None
+            declaration = slot.capability
+            if isinstance(declaration, str):
+                if declaration not in self.capabilities:
+                    raise UnknownCapabilityError(declaration, self.capabilities)
+                capability = self.capabilities[declaration].value
+                declaration, _ = self.declaration(declaration)
+            found: list[Issue] = []
+            own = self._labels(capability, {**given, **slot.labels}, operator, found)
+            issues += [issue for issue in found if issue not in issues]
+            tokens = None if capability is None or capability.tokens is None else capability.tokens
+            slots[name] = _given(
+                capability=declaration,
+                preferredProvider=slot.preferred_provider,
+                preferredModel=slot.preferred_model,
+                capabilityName=None if capability is None else capability.name,
+                labels=own or None,
+                tokens=None if tokens is None else tokens.model_dump(by_alias=True),
+            )
+        if why_not is not None:
+            issues += why_not_issues(_candidates_document(why_not), "/whyNot", slots)
+        if issues:
+            raise InvalidRequestError(issues)
+        candidates = self.catalog(tenant) if catalog is None else catalog
+        return ResolvedBundle(self, policy, slots, tuple(entry.together), at, why_not, candidates)
 
     def operator_label_issues(self, labels: Mapping[str, str]) -> list[Issue]:
         """What is wrong with the labels that whoever runs the service sets; any may be set where none are declared."""
         if self.labels is None:
             return []
         return list(_label_issues(labels, {name: each.value for name, each in self.labels.items()}, by_operator=True))
-
-    def declaration(self, name: str) -> dict[str, Any]:
-        """A capability of the pack as a declaration on the wire.
-
-        Raises:
-            UnknownCapabilityError: The pack doesn't name it.
-        """
-        if name not in self.capabilities:
-            raise UnknownCapabilityError(name, self.capabilities)
-        return _declaration(self.capabilities[name].value)
 
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
@@ -375,6 +559,8 @@ class Resolved:
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         why_not: A (provider id, model name) to compare with the pick.
+        capability: The capability, as it is read.
+        catalog: The candidates.
     """
 
     pack: Pack = field(repr=False)
@@ -386,6 +572,8 @@ class Resolved:
     preferred_provider: str | None
     preferred_model: str | None
     why_not: tuple[str, str] | None
+    capability: Capability = field(repr=False)
+    catalog: Catalog = field(repr=False)
 
     @property
     def tenant(self) -> str:
@@ -396,11 +584,6 @@ class Resolved:
     def origins(self) -> Mapping[str, tuple[Origin, ...]]:
         """For each constraint of a clause or a rule, by its id, where it is written."""
         return self.policy.origins
-
-    @property
-    def catalog(self) -> Catalog:
-        """The candidates that the tenant sees."""
-        return self.pack.catalog(self.tenant)
 
     @cached_property
     def request(self) -> dict[str, Any]:
@@ -413,7 +596,7 @@ class Resolved:
         }
         return {
             "capability": copy.deepcopy(self.declaration),
-            "providers": [metadata_document(each.value.metadata) for each in self.pack.visible(self.tenant)],
+            "providers": [metadata_document(each) for each in self.catalog.metadata],
             "tenantPolicy": self.policy.clauses.to_dict(),
             **self._facts(),
             **_given(
@@ -422,6 +605,7 @@ class Resolved:
                 rules=rules or None,
                 waivers=waivers or None,
                 origins=places or None,
+                contacts=dict(self.policy.contacts) or None,
             ),
         }
 
@@ -443,7 +627,6 @@ class Resolved:
         *,
         include: Sequence[str] = (),
         now: datetime | None = None,
-        catalog: Catalog | None = None,
         setup_failures: Sequence[SetupFailure] = (),
     ) -> Request:
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
@@ -451,30 +634,27 @@ class Resolved:
         Args:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
-            catalog: The candidates, where the tenant has more than the pack's.
             setup_failures: Providers that could not be set up, to be named when nothing qualifies.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
-        if "request" in include and catalog is not None:
-            document["providers"] = [metadata_document(metadata) for metadata in catalog.metadata]
         if "request" in include and setup_failures:
             document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
-        document.setdefault("at", written(now or datetime.now(UTC)))
+        if "at" not in document:
+            document["at"] = written(now or datetime.now(UTC))
         if include:
             document["include"] = list(include)
         tokens = self._tokens()
         book = self.pack.rulebook(self.tenant)
         situation = Situation(
             book,
-            Setting(book.regions, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+            self.pack.setting(self.catalog, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
             self.labels,
             document.get("capabilityName"),
             read_moment(document["at"]),
             self.origins,
+            self.policy.contacts,
         )
-        capability = read_capability(self.declaration)
-        candidates = self.catalog if catalog is None else catalog
-        return Request(document, capability, candidates, self.policy.clauses, tuple(setup_failures), situation)
+        return Request(document, self.capability, self.catalog, self.policy.clauses, tuple(setup_failures), situation)
 
     def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -483,7 +663,7 @@ class Resolved:
     def _tokens(self) -> dict[str, Any] | None:
         if self.entry is None or self.entry.tokens is None:
             return None
-        return self.entry.tokens.model_dump(by_alias=True)
+        return {"prompt": self.entry.tokens.prompt, "completion": self.entry.tokens.completion}
 
     def _conditions(self) -> dict[str, Any]:
         """The named conditions that the tenant's rules and waivers lead to; others may name what it must not see."""
@@ -503,7 +683,85 @@ class Resolved:
         }
 
 
-_CLAUSES: Mapping[str, tuple[str, str | None]] = {
+@dataclass(frozen=True)
+class ResolvedBundle:
+    """A tenant's request for a bundle under a pack.
+
+    Attributes:
+        pack: The pack.
+        policy: What holds for the tenant.
+        slots: The slots, as they go over the wire.
+        together: What ties them, as it goes over the wire.
+        at: Its time, if it has one of its own.
+        why_not: For some slots, a (provider id, model name) to compare with the pick.
+        catalog: The candidates.
+    """
+
+    pack: Pack = field(repr=False)
+    policy: PolicyInForce = field(repr=False)
+    slots: dict[str, dict[str, Any]]
+    together: tuple[dict[str, Any], ...]
+    at: str | None
+    why_not: Mapping[str, tuple[str, str]] | None
+    catalog: Catalog = field(repr=False)
+
+    @cached_property
+    def request(self) -> dict[str, Any]:
+        """The wire request: `answer` gives it the pack's answer, without the pack."""
+        alone = self.pack.resolve(self.policy.tenant, {"needs": []}, at=self.at, catalog=self.catalog).request
+        kept = {key: value for key, value in alone.items() if key not in ("capability", "labels")}
+        return {
+            "slots": copy.deepcopy(self.slots),
+            "together": copy.deepcopy(list(self.together)),
+            **kept,
+            **self._asked_about(),
+        }
+
+    def _asked_about(self) -> dict[str, Any]:
+        return {} if self.why_not is None else {"whyNot": _candidates_document(self.why_not)}
+
+    def read(
+        self,
+        *,
+        include: Sequence[str] = (),
+        now: datetime | None = None,
+        setup_failures: Sequence[SetupFailure] = (),
+    ) -> BundleRequest:
+        """The request, ready to be solved and answered. The candidates are those of the pack, indexed once.
+
+        Args:
+            include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
+            now: The time of a request that names none; the present when absent.
+            setup_failures: Providers that could not be set up, to be named when nothing qualifies.
+        """
+        document = copy.deepcopy(self.request) if "request" in include else self._asked_about()
+        if "request" in include and setup_failures:
+            document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
+        document["at"] = self.at if self.at is not None else written(now or datetime.now(UTC))
+        if include:
+            document["include"] = list(include)
+        situation = Situation(
+            self.pack.rulebook(self.policy.tenant),
+            self.pack.setting(self.catalog, None),
+            {},
+            None,
+            read_moment(document["at"]),
+            self.policy.origins,
+            self.policy.contacts,
+        )
+        slots, _ = read_slots(self.slots, situation)
+        ties = read_together(self.together, self.slots)
+        return BundleRequest(document, slots, ties, self.catalog, self.policy.clauses, tuple(setup_failures))
+
+    def answer(self, *, include: Sequence[str] = ()) -> dict[str, Any]:
+        """The pack's answer, as it goes over the wire."""
+        return self.read(include=include).answer()
+
+
+_SETTINGS: Final = 64
+"""For how many catalogs and calls what was found out is kept."""
+
+_CLAUSES: Final[Mapping[str, tuple[str, str | None]]] = {
     "policy/providers/deny": ("providers", "deny"),
     "policy/providers/allow": ("providers", "allow"),
     "policy/models/deny": ("models", "deny"),
@@ -513,6 +771,9 @@ _CLAUSES: Mapping[str, tuple[str, str | None]] = {
     "policy/maxTokensPerCall": ("max_tokens_per_call", None),
 }
 """The clauses, each with the attributes that hold it."""
+
+CLAUSES: Final = tuple(_CLAUSES)
+"""The ids of the constraints that clauses come to, in their order."""
 
 _WIRE = {name: each.alias or name for name, each in TenantPolicy.model_fields.items()}
 
@@ -526,7 +787,20 @@ def _sets_nothing(second: str | None) -> Any:
     return () if second == "deny" else None
 
 
-def _as_policy(part: Part, tenant: str) -> TenantPolicy:
+def sets_clause(part: Part, constraint: str) -> bool:
+    """Whether a part of a policy sets a clause, which is named by its constraint's id."""
+    first, second = _CLAUSES[constraint]
+    return _clause(part.value, first, second) not in (None, _sets_nothing(second))
+
+
+def clause_origin(part: Part, constraint: str) -> Origin:
+    """Where a part of a policy sets a clause."""
+    first, second = _CLAUSES[constraint]
+    return part.piece.inner(_WIRE[first], *((second,) if second else ())).origin
+
+
+def as_policy(part: Part, tenant: str) -> TenantPolicy:
+    """The clauses of one part of a tenant's policy, by themselves."""
     value = part.value
     given = {name: getattr(value, name) for name, _ in _CLAUSES.values()}
     return TenantPolicy(tenant_id=tenant, **{name: each for name, each in given.items() if each is not None})
@@ -538,6 +812,16 @@ def _declaration(entry: CapabilityEntry) -> dict[str, Any]:
 
 def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
+
+
+def _candidates_document(candidates: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, str]]:
+    return {slot: {"provider": provider, "model": model} for slot, (provider, model) in candidates.items()}
+
+
+def _of_tenant(entry: Entry, tenant: str) -> Entry:
+    """A rule with the waivers of one tenant alone."""
+    own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == tenant)
+    return entry if own == entry.lifts else replace(entry, lifts=own)
 
 
 def metadata_document(metadata: ProviderMetadata) -> dict[str, Any]:

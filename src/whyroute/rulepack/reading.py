@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
+from ..bundles.reading import slot_issues, slots_shape_issues, together_issues
 from ..conditionissues import condition_issues
 from ..conditions import CHECKED, Condition
 from ..declarations import Capability, read_capability
@@ -20,12 +21,22 @@ from ..providers import ModelCost, ModelInfo, ModelThinking, ProviderMetadata, m
 from ..rules import Rule, Waiver, rule_issues, waiver_issues
 from ..wording import found, in_document_order, missing_keys, unknown_key
 from .definitions import Definition
-from .models import CapabilityEntry, Descriptor, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
+from .models import (
+    BundleEntry,
+    CapabilityEntry,
+    Descriptor,
+    Expectation,
+    LabelDeclaration,
+    PackProvider,
+    PackTest,
+    PolicyPart,
+    Tenant,
+)
 from .nodes import plain_value
 from .problems import Problem
 from .sections import Sections
 
-__all__ = ["EVERY", "Definitions"]
+__all__ = ["EVERY", "Definitions", "bundle_entry"]
 
 EVERY: Final = "all"
 """What stands for every tenant or capability in a test, and can be no name of one."""
@@ -54,6 +65,7 @@ class Definitions:
         self.tenants: dict[str, Definition[Tenant]] = self._read("tenants", _tenant)
         self.rules: dict[str, Definition[Rule]] = self._read("rules", self._rule)
         self.waivers: dict[str, Definition[Waiver]] = self._read("waivers", self._waiver)
+        self.bundles: dict[str, Definition[BundleEntry]] = self._read("bundles", bundle_entry)
         self.tests: dict[str, Definition[PackTest]] = self._read("tests", self._test)
         self.descriptors: dict[str, Definition[Descriptor]] = self._read("descriptors", _descriptor)
 
@@ -111,6 +123,7 @@ class Definitions:
         if isinstance(given, list):
             for index, provider in enumerate(given):
                 issues += _provider_issues(provider, f"/providers/{index}", extra=())
+            issues += _twice(given, "/providers")
         expect = document.get("expect")
         if isinstance(expect, dict):
             if not expect:
@@ -120,9 +133,23 @@ class Definitions:
         told = [issue.path for issue in issues]
         if any(_within(path, "/providers") for path in told):
             document = {key: value for key, value in document.items() if key != "providers"}
+        elif isinstance(given, list):
+            # They stand for the pack's, and rules may ask.
+            document = {**document, "providers": [{**provider, "source": "pack"} for provider in given]}
         value, rest = _model_of(PackTest)(document)
         issues += [issue for issue in rest if not any(_within(issue.path, path) for path in told)]
+        issues += _asked_issues(document)
         return value, in_document_order(issues, document)
+
+
+def _twice(providers: Iterable[Any], path: str) -> Iterable[Issue]:
+    """Ids that stand twice in a list of providers."""
+    first: dict[str, int] = {}
+    for index, provider in enumerate(providers):
+        name = provider.get("id") if isinstance(provider, dict) else None
+        if isinstance(name, str) and first.setdefault(name, index) != index:
+            at = child(path, index, "id")
+            yield Issue(at, f"{shown(name)} is the id of {child(path, first[name])} too; ids are unique")
 
 
 class _Values(dict[str, Any]):
@@ -278,6 +305,66 @@ def _tenant(document: Any) -> tuple[Any, list[Issue]]:
     if value is not None and value.tenant_id == EVERY:
         issues.append(_taken("/tenantId", "tenant"))
     return value, issues
+
+
+def bundle_entry(document: Any) -> tuple[Any, list[Issue]]:
+    """A bundle of a pack, and what is wrong with it; its capabilities may be names, and it may lack one itself."""
+    if not isinstance(document, dict):
+        return None, [Issue("", f"{found(document)}; a bundle is an object with `name` and `slots`")]
+    issues = [Issue("", f"`{key}` is missing") for key in missing_keys(["name", "slots"], _BUNDLE_KEYS, document)]
+    issues += _strange(document, "", _BUNDLE_KEYS)
+    name = document.get("name", "name")
+    if not isinstance(name, str) or not name:
+        issues.append(Issue("/name", f"{found(name)}; a non-empty string is expected"))
+    slots = document.get("slots")
+    if "slots" in document:
+        issues += slots_shape_issues(slots, "/slots")
+    for slot, value in slots.items() if isinstance(slots, dict) else ():
+        issues += _slot_entry_issues(value, child("/slots", slot))
+    if "together" in document:
+        issues += together_issues(document["together"], "/together", slots)
+    if issues:
+        return None, in_document_order(issues, document)
+    return _model_of(BundleEntry)(document)
+
+
+_BUNDLE_KEYS: Final = _keys_of(BundleEntry)
+_OF_THE_WIRE: Final = ("capabilityName", "tokens")
+
+
+def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
+    issues = slot_issues(slot, path, named=True)
+    if not isinstance(slot, dict):
+        return issues
+    for key in _OF_THE_WIRE:
+        if key in slot:
+            issues.append(Issue(child(path, key), f"{shown(key)} comes from the capability that the slot names"))
+    capability = slot.get("capability", "")
+    if isinstance(capability, str):
+        if not capability and "capability" in slot:
+            issues.append(Issue(child(path, "capability"), "an empty string; the name of a capability is not empty"))
+        return issues
+    return issues + _declaration_issues(capability, child(path, "capability"))
+
+
+_OF_BUNDLES: Final = ("fallback", "unsatisfiable", "core", "picks")
+
+
+def _asked_issues(test: Mapping[str, Any]) -> list[Issue]:
+    """A test is of a capability or of a bundle, and expects what goes with it."""
+    if "bundle" in test and "capability" in test:
+        return [Issue("/bundle", "`bundle` stands beside `capability`; a test has one of them")]
+    if "bundle" not in test and missing_keys(["capability"], _keys_of(PackTest), test) and "capability" not in test:
+        return [Issue("", "`capability` is missing, or `bundle`")]
+    expect = test.get("expect")
+    keys = expect if isinstance(expect, dict) else ()
+    if "bundle" in test:
+        strange = [key for key in keys if key in _keys_of(Expectation) and key not in _OF_BUNDLES]
+        what = "a capability"
+    else:
+        strange = [key for key in keys if key == "picks"]
+        what = "a bundle"
+    return [Issue(child("/expect", key), f"{shown(key)} is expected of {what}") for key in strange]
 
 
 def _descriptor(document: Any) -> tuple[Any, list[Issue]]:

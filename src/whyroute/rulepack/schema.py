@@ -6,8 +6,18 @@ from ..conditions import Condition
 from ..providers import ModelCost, ModelInfo, ModelThinking, ProviderMetadata
 from ..rules import Rule, Waiver
 from ..schema import capability_schema
-from ..wireschemas import of_model
-from .models import Descriptor, Expectation, LabelDeclaration, PackTest, PolicyPart, Tenant, Tokens
+from ..wireschemas import of_model, tie_schema
+from .models import (
+    BundleEntry,
+    BundleSlot,
+    Descriptor,
+    Expectation,
+    LabelDeclaration,
+    PackTest,
+    PolicyPart,
+    Tenant,
+    Tokens,
+)
 
 __all__ = ["pack_schema"]
 
@@ -28,6 +38,7 @@ def pack_schema() -> Json:
     definitions["Tenant"] = of_model(Tenant, definitions)
     definitions["Rule"] = of_model(Rule, definitions)
     definitions["Waiver"] = of_model(Waiver, definitions)
+    definitions["Bundle"] = _bundle(definitions)
     definitions["Test"] = _test(definitions)
     definitions["Descriptor"] = of_model(Descriptor, definitions)
     definitions.setdefault("Condition", of_model(Condition, definitions))
@@ -59,6 +70,7 @@ def pack_schema() -> Json:
             ),
             "rules": _list("Rule", "Named conditions. A rule holds where a policy or a tenant names it, once."),
             "waivers": _list("Waiver", "Exceptions from waivable rules, each for one tenant."),
+            "bundles": _list("Bundle", "Several capabilities each that are routed together, with what ties them."),
             "tests": _list("Test", "What requests must come to; `whyroute test` runs them."),
             "descriptors": _list("Descriptor", "Features and kinds beyond the built-in ones; the service lists them."),
         },
@@ -129,10 +141,23 @@ def _provider(definitions: Json) -> Json:
     return provider
 
 
+def _bundle(definitions: Json) -> Json:
+    bundle = of_model(BundleEntry, definitions)
+    slot = definitions[BundleSlot.__name__]
+    slot["properties"]["capability"] = {
+        "anyOf": [{"type": "string", "minLength": 1}, _ref("Declaration")],
+        "description": "The name of a capability of the pack, or a declaration.",
+    }
+    definitions["Tie"] = tie_schema()
+    bundle["properties"]["together"] = {"type": "array", "items": _ref("Tie"), "description": "What ties the slots."}
+    return bundle
+
+
 def _test(definitions: Json) -> Json:
     test = of_model(PackTest, definitions)
     expectation = definitions[Expectation.__name__]
     expectation["minProperties"] = 1
+    test["oneOf"] = [{"required": ["capability"]}, {"required": ["bundle"]}]
     expectation["properties"]["every"] = {**_ref("Condition"), "description": "Every admitted candidate meets this."}
     one_or_more = [{"type": "string", "minLength": 1}, {**_names("Several of them."), "minItems": 1}]
     properties = test["properties"]

@@ -23,6 +23,7 @@ LISTS: Final = {
     "tenants": "tenantId",
     "rules": "name",
     "waivers": "name",
+    "bundles": "name",
     "tests": "name",
     "descriptors": "id",
 }
@@ -42,13 +43,11 @@ SECTIONS: Final = (
     "conditions",
     "rules",
     "waivers",
+    "bundles",
     "tests",
     "descriptors",
 )
 """All sections."""
-
-LATER: Final = ("bundles",)
-"""Sections that this version does not read."""
 
 _SINGULAR: Final = {
     "regions": "region group",
@@ -60,6 +59,7 @@ _SINGULAR: Final = {
     "tenants": "tenant",
     "rules": "rule",
     "waivers": "waiver",
+    "bundles": "bundle",
     "tests": "test",
     "descriptors": "descriptor",
 }
@@ -131,9 +131,7 @@ class Sections:
                     else f"{_found(version)}; the format version is {FORMAT_VERSION}",
                 )
         for key, position in root.keys.items():
-            if key in LATER:
-                complain(position, f"{shown(key)} is not supported by this version of whyroute")
-            elif key not in SECTIONS and key != VERSION_KEY:
+            if key not in SECTIONS and key != VERSION_KEY:
                 complain(position, unknown_key(key, SECTIONS, root.value))
         return False
 

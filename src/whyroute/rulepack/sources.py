@@ -9,9 +9,10 @@ from ..catalogfile import UnreadableFileError
 from ..issues import shown
 from .problems import Place, Problem
 
-__all__ = ["Source", "read_sources", "unprintable"]
+__all__ = ["SUFFIXES", "Source", "pack_files", "read_sources", "source_of", "unprintable"]
 
 SUFFIXES = (".yaml", ".yml")
+"""How the names of files of a pack end, whatever their case."""
 
 # YAML's printable characters, without those that some readers take for the end of a line, and without a byte order
 # mark past the start. Lines are counted by line feeds alone, as editors count them.
@@ -78,6 +79,17 @@ def read_sources(path: str | os.PathLike[str]) -> tuple[list[Source], list[Probl
     return sources, problems
 
 
+def pack_files(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that a pack at a path has now, by name; none where there is nothing."""
+    root = Path(path)
+    try:
+        if root.is_dir():
+            return [file for _, file in sorted(_files(root, (), []), key=lambda entry: entry[0])]
+        return [root] if root.exists() else []
+    except (OSError, ValueError):
+        return []
+
+
 def _is_link(path: Path) -> bool:
     try:
         return path.is_symlink()
@@ -127,6 +139,16 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
         data = file.read_bytes()
     except (OSError, ValueError) as error:
         return None, Problem(Place(name), f"can't be read: {_reason(error)}")
+    return source_of(name, data)
+
+
+def source_of(name: str, data: bytes) -> tuple[Source | None, Problem | None]:
+    """A file of a pack from its bytes, and what keeps it from being one.
+
+    Args:
+        name: How problems name it.
+        data: What it holds.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source = Source(name, "")
         return None, Problem(source.place(1, 1), "not UTF-8 but UTF-16; save the file as UTF-8")

@@ -85,7 +85,7 @@ class PackKeeper:
                     raise
                 try:
                     sources = [Source(name, text) for name, text in files.items()]
-                    pack = self._checked(pack_of(self.path, sources))
+                    pack = self._checked(pack_of(Path(self.path).as_posix(), sources))
                 except WhyrouteError:
                     raise error from None
                 self._current = PackInForce(pack, digest_of(sources), _now())
@@ -118,7 +118,7 @@ class PackKeeper:
         found, problems = read_sources(self.path)
         # What a tenant is told of where a rule is written says nothing of where on this machine the pack is.
         sources = [Source(_inner_name(self.path, source.name), source.text) for source in found]
-        return self._checked(pack_of(self.path, sources, problems)), digest_of(sources), sources
+        return self._checked(pack_of(Path(self.path).as_posix(), sources, problems)), digest_of(sources), sources
 
     def _take(self, pack: Pack, digest: str, sources: Sequence[Source]) -> None:
         self._storage.keep_pack(self._key, digest, {source.name: source.text for source in sources})

@@ -17,7 +17,16 @@ from ..rulepack import Pack, Resolved
 from ..wire import Request
 from .tenants import Holdings
 
-__all__ = ["Asked", "Routed", "explain", "read_asked", "route"]
+__all__ = [
+    "Asked",
+    "Routed",
+    "explain",
+    "include_issues",
+    "operator_label_issues",
+    "read_asked",
+    "route",
+    "strange_key",
+]
 
 _KEYS: Final = ("capability", "labels", "preferredProvider", "preferredModel")
 _OF_TOKEN: Final = (
@@ -69,7 +78,7 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
         raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
     cleaned, issues = plain(body)
     known = (*_KEYS, "whyNot" if explaining else "include")
-    issues += [_strange(key, known) for key in body if key not in known]
+    issues += [strange_key(key, known) for key in body if key not in known]
     if "capability" not in body:
         issues.append(Issue("/capability", "missing; a request has a `capability`: a name or a declaration"))
     elif not isinstance(body["capability"], str | dict):
@@ -82,7 +91,7 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
     if explaining and "whyNot" in body:
         issues += _candidate_issues(body["whyNot"])
     if not explaining and "include" in body:
-        issues += _include_issues(body["include"])
+        issues += include_issues(body["include"])
     if issues:
         raise InvalidRequestError(issues)
     asked = cleaned.get("whyNot") if explaining else None
@@ -96,7 +105,8 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
     )
 
 
-def _strange(key: str, known: tuple[str, ...]) -> Issue:
+def strange_key(key: str, known: tuple[str, ...]) -> Issue:
+    """What is wrong with a key of a body that is not for a request to have."""
     path = child("", key)
     if key in _OF_TOKEN:
         return Issue(path, f"{shown(key)} comes from the token and the rule pack; a request does not name it")
@@ -123,7 +133,8 @@ def _candidate_issues(value: Any) -> list[Issue]:
     return issues
 
 
-def _include_issues(value: Any) -> list[Issue]:
+def include_issues(value: Any) -> list[Issue]:
+    """What is wrong with what an answer is asked to hold."""
     if not isinstance(value, list):
         return [Issue("/include", f"{kind_of(value)}; `include` is a list")]
     return [
@@ -202,11 +213,9 @@ def _resolved(
     operator_labels: Mapping[str, str],
     now: datetime | None,
 ) -> tuple[Resolved, Request]:
-    # Where the pack declares labels it says whose each of them is; the operator's are the operator's elsewhere, too.
-    taken = [key for key in asked.labels if key in operator_labels]
-    if taken and pack.labels is None:
-        message = "is set by the operator; a request does not name it"
-        raise InvalidRequestError([Issue(child("/labels", key), f"{shown(key)} {message}") for key in taken])
+    issues = operator_label_issues(pack, asked.labels, "/labels", operator_labels)
+    if issues:
+        raise InvalidRequestError(issues)
     resolved = pack.resolve(
         tenant,
         asked.capability,
@@ -215,6 +224,20 @@ def _resolved(
         preferred_model=asked.preferred_model,
         operator_labels=operator_labels,
         why_not=asked.why_not,
+        catalog=holdings.catalog,
     )
-    request = resolved.read(now=now or datetime.now(UTC), catalog=holdings.catalog, setup_failures=holdings.failures)
+    request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
     return resolved, request
+
+
+def operator_label_issues(
+    pack: Pack, labels: Mapping[str, str], path: str, operator_labels: Mapping[str, str]
+) -> list[Issue]:
+    """Which labels of a request, at a JSON pointer, are the operator's.
+
+    Where the pack declares labels it says itself whose each of them is; elsewhere those that the operator sets are its.
+    """
+    if pack.labels is not None:
+        return []
+    message = "is set by the operator; a request does not name it"
+    return [Issue(child(path, key), f"{shown(key)} {message}") for key in labels if key in operator_labels]

@@ -20,7 +20,7 @@ def vocabulary(pack: Pack, tenant: str, holdings: Holdings) -> dict[str, Any]:
         "capabilities": [
             {
                 "name": name,
-                "declaration": pack.declaration(name),
+                "declaration": pack.declaration(name)[0],
                 **({"labels": dict(entry.value.labels)} if entry.value.labels else {}),
             }
             for name, entry in sorted(pack.capabilities.items())

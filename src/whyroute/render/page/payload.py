@@ -13,6 +13,7 @@ from ...explanations import Explanation
 from ...explanations.failures import Failed, near_misses
 from ...explanations.sentences import tenant_of
 from ...explanations.words import named
+from ...jsontext import terminal_safe
 from ...numbers import Number, ecmascript
 from ...providers import ModelInfo
 from ..lines import printable
@@ -247,16 +248,10 @@ def _fact_between(head: str, tail: str, messages: dict[int, str], models: Sequen
 
 def printable_json(value: Any) -> str:
     """Indented JSON to read and to copy, every unprintable character escaped as JSON does it."""
-    return _escaped(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2), "\n")
+    return terminal_safe(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def script_json(value: Any) -> str:
     """JSON that may stand in a script element: no markup, no character that ends a line, nothing unprintable."""
-    text = _escaped(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    text = terminal_safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _escaped(text: str, kept: str = "") -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in kept else json.dumps(c)[1:-1] for c in text)

@@ -12,6 +12,7 @@ from ...explanations.sentences import (
     qualifying_clause,
     redundant_clause,
     score_clause,
+    shadow_clause,
     tenant_of,
 )
 from ...explanations.ways import MissingFact, ways_out
@@ -235,7 +236,7 @@ def _lines(text: str) -> str:
 
 def _fixed(constraint: NamedConstraint) -> str:
     """A rule that can't be waived, with whom to ask and why there is it."""
-    contact = "" if constraint.contact is None else f" (owner {markup.escape(constraint.contact)})"
+    contact = "" if constraint.contact is None else f" (ask {markup.escape(constraint.contact)})"
     because = "" if constraint.because is None else f": {markup.escape(constraint.because)}"
     return f'<li class="block way">{_constraint(constraint, None)}{contact}{because}</li>'
 
@@ -272,6 +273,9 @@ def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         toggle = _toggle("clash", "What the choice hangs on", _columns(explanation, hanging_on))
         words, clause = hinge_clause(explanation)
         lines.append(f"The choice hangs on {markup.prose(words)}: {clause}. {toggle}")
+    tried = shadow_clause(explanation.shadow, explanation.ranking[0].candidate.key)
+    if tried is not None:
+        lines.append(f"In shadow mode: {markup.prose(tried)}.")
     if explanation.redundant:
         names = few([markup.code(constraint.id) for constraint in explanation.redundant])
         toggle = _toggle("clash", "The redundant constraints", _columns(explanation, explanation.redundant))
@@ -364,12 +368,16 @@ def _nearest(explanation: Explanation) -> str:
 def _constraints(explanation: Explanation) -> str:
     tenant, total = tenant_of(explanation), explanation.catalog.size
     rows = []
-    for constraint in explanation.constraints:
+    for constraint in explanation.solved.listed:
         admitted = constraint.admitted.bit_count()
-        nobody = ' class="bad"' if total and not admitted else ""
+        nobody = ' class="bad"' if total and not admitted and not constraint.shadow else ""
+        shadow = (
+            ' <span class="tag">shadow: rejects nobody, would reject as counted</span>' if constraint.shadow else ""
+        )
+        ask = "" if constraint.contact is None else f' <span class="id">ask {markup.escape(constraint.contact)}</span>'
         rows.append(
             [
-                _constraint(constraint, tenant),
+                _constraint(constraint, tenant) + ask + shadow,
                 f"<span{nobody}>{admitted}</span>{markup.bar(admitted, total)}",
                 str(total - admitted),
             ]

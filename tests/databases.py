@@ -1,4 +1,4 @@
-"""Databases for the service."""
+"""Fixtures: databases for the service."""
 
 import glob
 import os

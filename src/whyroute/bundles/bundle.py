@@ -1,0 +1,212 @@
+"""Bundles: the picks of all slots, the next best ones, and why, computed when they are read."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ..catalog import Candidate
+from ..errors import Reason, WhyrouteError
+from ..issues import printable, quoted, shown
+from ..numbers import Number, ecmascript
+from ..wording import joined
+from .explanation import BundleExplanation, reasons_of_bundle
+from .ranking import Alternates, ranked_bundle
+from .solving import JointSolved
+
+__all__ = ["Bundle", "BundleLimitError", "BundleUnsatisfiableError", "outcome_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """The candidates that serve several capabilities together, and why.
+
+    Attributes:
+        picks: The candidate of each slot, by its name, in the order of the slots.
+        score: The sum of the weights of the preferences and rules that the picks meet.
+        fallback: Whether fallback providers had to be counted in.
+        proved: Whether no better bundle exists; no when the search ended at its limit.
+    """
+
+    picks: Mapping[str, Candidate]
+    score: Number
+    fallback: bool
+    proved: bool
+    _solved: JointSolved = field(repr=False)
+
+    @cached_property
+    def alternates(self) -> Alternates:
+        """The other bundles, best first; found when they are read."""
+        return Alternates(self._solved)
+
+    @cached_property
+    def explanation(self) -> BundleExplanation:
+        """What each constraint did, and what would change the picks."""
+        return BundleExplanation(self._solved)
+
+    @cached_property
+    def reason(self) -> str:
+        """Why these candidates, in plain words."""
+        return _reason(self, self._solved)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The bundle as it goes over the wire."""
+        return {
+            "picks": {name: candidate.to_dict() for name, candidate in self.picks.items()},
+            "score": self.score,
+            "fallback": self.fallback,
+            "proved": self.proved,
+            "reason": self.reason,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+
+class BundleUnsatisfiableError(WhyrouteError):
+    """No candidates satisfy all slots of a bundle together.
+
+    Attributes:
+        tenant_id: The policy's tenant; None when no policy was given.
+    """
+
+    code: ClassVar[str] = "capability-unsatisfiable"
+
+    def __init__(
+        self,
+        message: str,
+        tenant_id: str | None,
+        reasons: Callable[[], tuple[Reason, ...]],
+        explanation: Callable[[], BundleExplanation],
+    ) -> None:
+        self.tenant_id = tenant_id
+        self._make_reasons = reasons
+        self._make_explanation = explanation
+        self._reasons: tuple[Reason, ...] | None = None
+        self._explanation: BundleExplanation | None = None
+        super().__init__(message)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """For each constraint that rejected a candidate, in order, whom it admitted and rejected.
+
+        Ties between slots reject no candidate on its own; the explanation tells of them.
+        """
+        if self._reasons is None:
+            self._reasons = self._make_reasons()
+        return self._reasons
+
+    @property
+    def explanation(self) -> BundleExplanation:
+        """What clashes, between which slots, and what would have to change."""
+        if self._explanation is None:
+            self._explanation = self._make_explanation()
+        return self._explanation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.message, self.tenant_id, self.reasons, self.explanation)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as it goes over the wire."""
+        tenant = {} if self.tenant_id is None else {"tenantId": self.tenant_id}
+        return {**super().to_dict(), **tenant, "reasons": [reason.to_dict() for reason in self.reasons]}
+
+
+def _unpickled(
+    message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: BundleExplanation
+) -> BundleUnsatisfiableError:
+    return BundleUnsatisfiableError(message, tenant_id, lambda: reasons, lambda: explanation)
+
+
+class BundleLimitError(WhyrouteError):
+    """A search for a bundle ended at its limit before it found any; there may be one, or none.
+
+    Attributes:
+        nodes: How many nodes the search was allowed; None: any number.
+        seconds: How many seconds; None: any number.
+    """
+
+    code: ClassVar[str] = "search-limit"
+
+    def __init__(self, nodes: int | None, seconds: float | None) -> None:
+        self.nodes = nodes
+        self.seconds = seconds
+        limits = [f"{nodes} nodes"] if nodes is not None else []
+        limits += [f"{ecmascript(seconds)} s"] if seconds is not None else []
+        super().__init__(
+            f"no bundle was found within {joined(limits, 'or')}, and that there is none is not proved; allow more"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.nodes, self.seconds)
+
+
+def outcome_of(solved: JointSolved) -> Bundle | BundleUnsatisfiableError | BundleLimitError:
+    """The best bundle, or the error that says that there is none, or that nobody knows."""
+    found = solved.best
+    if found.numbers is not None:
+        best = ranked_bundle(solved, found.numbers, found.proved)
+        return Bundle(best.picks, best.score, best.fallbacks > 0, best.proved, solved)
+    if not found.proved:
+        return BundleLimitError(solved.limit.nodes, solved.limit.seconds)
+    return BundleUnsatisfiableError(
+        _failed(solved),
+        None if solved.policy is None else solved.policy.tenant_id,
+        lambda: reasons_of_bundle(solved),
+        lambda: BundleExplanation(solved),
+    )
+
+
+def _failed(solved: JointSolved) -> str:
+    """That nothing qualifies, and the slots that have no candidate even on their own."""
+    alone = [name for name, slot in zip(solved.names, solved.slots, strict=True) if not slot.survivors]
+    if not solved.catalog.size:
+        why = "there are no candidates"
+    elif alone:
+        slots = "slot" if len(alone) == 1 else "slots"
+        why = f"{slots} {quoted(alone, limit=3)} {'has' if len(alone) == 1 else 'have'} none even alone"
+    else:
+        counts = joined([f"{s.survivors.bit_count()} for {shown(n)}" for n, s in _few(solved)])
+        more = len(solved.names) - 4
+        why = f"each slot alone has candidates ({counts}{f' and so on for {more} more' if more > 0 else ''})"
+        why += ", but no combination meets what ties them"
+    sentence = f"no candidates satisfy all {len(solved.names)} slots together: {why}"
+    if not solved.setup_failures:
+        return sentence
+    first, more = solved.setup_failures[0], len(solved.setup_failures) - 1
+    also = "" if not more else f" (and {more} more could not be set up)"
+    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+
+
+def _few(solved: JointSolved) -> list[tuple[str, Any]]:
+    return list(zip(solved.names, solved.slots, strict=True))[:4]
+
+
+def _reason(bundle: Bundle, solved: JointSolved) -> str:
+    """Why these picks: what was asked, out of how many, and what made them the best."""
+    ties = len(solved.ties)
+    tied = f" and {'the tie' if ties == 1 else f'all {ties} ties'} between them" if ties else ""
+    parts = [f"the picks meet the constraints of {_slots(len(solved.names))}{tied}"]
+    if bundle.fallback:
+        count = solved.fallbacks(_numbers(bundle, solved))
+        parts.append(f"fallbacks among them: {count}, since no bundle of regular candidates exists")
+    hints = sum(s.preferred_provider is not None or s.preferred_model is not None for s in solved.slots)
+    if hints:
+        honoured = solved.hints(_numbers(bundle, solved))
+        parts.append(f"they honour the hints of {honoured} of {hints} slots that gave some")
+    best = "the best total score" if bundle.proved else "the best total score found"
+    parts.append(f"they have {best}, {ecmascript(bundle.score)}")
+    if not bundle.proved:
+        parts.append("the search ended at its limit, so a better bundle may exist")
+    return "; ".join(parts)
+
+
+def _slots(count: int) -> str:
+    return {1: "the one slot", 2: "both slots"}.get(count, f"all {count} slots")
+
+
+def _numbers(bundle: Bundle, solved: JointSolved) -> tuple[int, ...]:
+    assert solved.best.numbers is not None  # a bundle was made of it
+    return solved.best.numbers

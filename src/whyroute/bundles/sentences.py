@@ -1,0 +1,130 @@
+"""Phrases about bundles: constraints as a person would name them, and clashes with the candidates that show them."""
+
+from collections.abc import Sequence
+
+from ..catalog import Candidate
+from ..explanations.words import clash_sentence as slot_clash_sentence
+from ..explanations.words import few, named
+from ..issues import printable, shown
+from ..jointsolver import Budget
+from ..numbers import ecmascript, wire_number
+from ..wording import joined
+from .joint import best
+from .ordering import costs_of, ranked_of
+from .solving import JointConstraint, JointSolved
+
+__all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase"]
+
+_NODES = 20_000
+_OWN = 2
+
+
+def joint_named(solved: JointSolved, constraint: JointConstraint) -> str:
+    """A constraint as a person would name it, with where it is written."""
+    if constraint.tie is not None or constraint.first is None:
+        return f"{constraint.label} ({constraint.id})"
+    tenant = None if solved.policy is None else solved.policy.tenant_id
+    if constraint.owner != "caller":
+        return named(constraint.first, tenant)
+    text = named(constraint.first, tenant).removesuffix(f" ({constraint.first.id})")
+    return f"{text} ({constraint.id})"
+
+
+def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
+    """The constraints of a core: all by name, or, where slots have many of their own, these by the slots' names."""
+    own = [constraint for constraint in core if constraint.tie is None and constraint.owner == "caller"]
+    if len(own) <= _OWN:
+        return joined([joint_named(solved, constraint) for constraint in core])
+    slots = list(dict.fromkeys(solved.names[constraint.slots[0]] for constraint in own))
+    names = joined([shown(slot) for slot in slots])
+    needed = f"what slot {names} asks for" if len(slots) == 1 else f"what slots {names} ask for"
+    return joined(
+        [
+            needed,
+            *(joint_named(solved, constraint) for constraint in core if not any(constraint is each for each in own)),
+        ]
+    )
+
+
+def picks_phrase(solved: JointSolved, numbers: Sequence[int], slots: Sequence[int]) -> str:
+    """`planner a / b, judge c / d`: the picks of some slots."""
+    candidates = [solved.catalog.candidate(numbers[slot]) for slot in slots]
+    return few([f"{printable(solved.names[s])} {_pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
+
+
+def _pair(candidate: Candidate) -> str:
+    return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
+
+
+def clash_sentence(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
+    """A core, told: what can't hold together, in which slots, and the candidates that come nearest without a tie."""
+    if not core:
+        return "there are no candidates"
+    slots = sorted({slot for constraint in core for slot in constraint.slots if constraint.tie is None})
+    if len(slots) >= 1 and all(constraint.tie is None for constraint in core):
+        alone = next((s for s in slots if all(s in c.named for c in core)), None)
+        if alone is not None and len(core) <= 3:
+            sentence = slot_clash_sentence([constraint.named[alone] for constraint in core], solved.slots[alone])
+            return f"in slot {shown(solved.names[alone])}, {sentence}"
+    phrases = core_phrase(solved, core)
+    verb = "can't be met" if len(core) == 1 else f"can't {'both' if len(core) == 2 else 'all'} hold"
+    nearest = _nearest(solved, core)
+    return f"{phrases} {verb}{'' if nearest is None else f': {nearest}'}"
+
+
+def _nearest(solved: JointSolved, core: Sequence[JointConstraint]) -> str | None:
+    """The candidates that meet all of a core but one tie, and by how much they miss that; None when none are found.
+
+    Where every slot has candidates on its own, they are among these.
+    """
+    ties = [constraint for constraint in core if constraint.tie is not None]
+    if not ties:
+        return None
+    left_out = next((each for each in reversed(ties) if solved.ties[each.tie or 0].op is not None), ties[-1])
+    assert left_out.tie is not None  # it is among the ties
+    tie = solved.ties[left_out.tie]
+    members = [slot.survivors for slot in solved.slots]
+    if not all(members):
+        members = [solved.catalog.all()] * len(solved.names)
+        for constraint in core:
+            for slot, named_there in constraint.named.items():
+                members[slot] &= named_there.admitted
+    compiled = solved.compiled[left_out.tie]
+    ranked = [ranked_of(each, one) for each, one in zip(solved.slots, members, strict=True)]
+    if tie.op is not None and compiled.passes is not None:
+        # One whose value is not known comes near nothing.
+        for slot in compiled.slots:
+            known = sum(
+                1 << number
+                for number in ranked[slot].numbers
+                if tie.values([solved.catalog.candidate(number)]) != [None]
+            )
+            ranked[slot] = ranked_of(solved.slots[slot], known)
+            if not known:
+                return f"no {tie.field} is known of any candidate of slot {shown(solved.names[slot])}"
+    if not all(each.numbers for each in ranked):
+        return None
+    costs = costs_of(ranked)
+    pieces = compiled.pieces
+    if tie.kind == "sum" and pieces:
+        column = pieces[0].column
+        floor = min(column)
+        costs = [
+            [column[number] - floor if slot in compiled.slots else 0 for number in each.numbers]
+            for slot, each in enumerate(ranked)
+        ]
+    others = [solved.compiled[each.tie] for each in ties if each.tie is not None and each is not left_out]
+    numbers = best([each.numbers for each in ranked], costs, others, Budget(_NODES)).numbers
+    if numbers is None:
+        return None
+    picks = picks_phrase(solved, numbers, left_out.slots)
+    candidates = [solved.catalog.candidate(numbers[slot]) for slot in left_out.slots]
+    if tie.op is None:
+        values = [str(value) for value in tie.values(candidates)]
+        what = joined([f"{shown(n)} has {shown(v)}" for n, v in zip(tie.slots, values, strict=True)])
+        return f"the best without {left_out.id} are {picks}, where {what}"
+    total = tie.total(candidates)
+    if total is None:
+        return None
+    nearest = "the nearest" if tie.kind == "max" or tie.op == "=" else "the least" if "<" in tie.op else "the most"
+    return f"{nearest} {tie.kind} of {tie.field} is {ecmascript(wire_number(total))}, with {picks}"

@@ -1,0 +1,159 @@
+"""One wire request for a bundle to one wire answer."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..catalog import Catalog
+from ..declarations import read_capability
+from ..errors import InvalidCapabilityError, WhyrouteError
+from ..issues import Issue, child
+from ..jsontext import plain
+from ..policies import TenantPolicy
+from ..providers import SetupFailure
+from ..solving import Situation
+from .bundle import Bundle, BundleUnsatisfiableError, outcome_of
+from .explanation import BundleExplanation
+from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues
+from .solving import JointSolved, SearchLimit, Slot, solve_jointly
+from .ties import Tie
+
+__all__ = ["BundleRequest", "read_bundle"]
+
+
+class BundleRequest:
+    """A wire request for a bundle, read and checked.
+
+    Attributes:
+        slots: The slots, in order.
+        ties: What ties them.
+        catalog: The providers.
+        policy: The tenant's policy, if one was given.
+        setup_failures: Providers that could not be set up.
+        why_not: The candidates that are asked about, by slot; None when none are.
+        at: The time of the request, as it was written.
+        document: The request as it was given, with its time filled in.
+    """
+
+    __slots__ = ("at", "catalog", "document", "include", "policy", "setup_failures", "slots", "ties", "why_not")
+
+    def __init__(
+        self,
+        document: dict[str, Any],
+        slots: list[Slot],
+        ties: tuple[Tie, ...],
+        catalog: Catalog,
+        policy: TenantPolicy | None,
+        setup_failures: tuple[SetupFailure, ...] = (),
+    ) -> None:
+        self.document = document
+        self.slots = slots
+        self.ties = ties
+        self.catalog = catalog
+        self.policy = policy
+        self.setup_failures = setup_failures
+        asked: dict[str, dict[str, str]] | None = document.get("whyNot")
+        self.why_not = None if asked is None else {slot: (c["provider"], c["model"]) for slot, c in asked.items()}
+        self.include: tuple[str, ...] = tuple(document.get("include", ()))
+        self.at: str = document["at"]
+
+    def solve(self, limit: SearchLimit | None = None) -> JointSolved:
+        """The request, compiled and solved."""
+        return solve_jointly(
+            self.slots,
+            self.catalog,
+            self.ties,
+            policy=self.policy,
+            setup_failures=self.setup_failures,
+            limit=limit,
+        )
+
+    def explanation(self, solved: JointSolved) -> BundleExplanation:
+        """Why the request comes out as it does."""
+        return BundleExplanation(solved, self.why_not)
+
+    def answer(self, engine: str = "bitset", limit: SearchLimit | None = None) -> dict[str, Any]:
+        """The wire answer. There is one engine for bundles, whatever is asked for."""
+        return self._answer(limit)[1]
+
+    def _answer(self, limit: SearchLimit | None) -> tuple[bool, dict[str, Any]]:
+        solved = self.solve(limit)
+        outcome = outcome_of(solved)
+        found: dict[str, Any] = {
+            "decision" if isinstance(outcome, Bundle) else "error": outcome.to_dict(),
+            "at": self.at,
+        }
+        if "matched" in self.include:
+            found["matched"] = {
+                name: [candidate.to_dict() for candidate in slot.matched()]
+                for name, slot in zip(solved.names, solved.slots, strict=True)
+            }
+        if "explanation" in self.include and isinstance(outcome, Bundle | BundleUnsatisfiableError):
+            found["explanation"] = self.explanation(solved).to_dict()
+        if "request" in self.include:
+            kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
+            found["request"] = plain(kept)[0]
+        return isinstance(outcome, Bundle), found
+
+    def answer_json(self, engine: str = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
+        """Whether there is a bundle, and `answer` as JSON text.
+
+        Args:
+            engine: There is one for bundles, whatever is asked for.
+            head: What the text begins with: a brace, and members that stand before those of the answer.
+        """
+        qualifies, found = self._answer(None)
+        return qualifies, iter((head, json.dumps(found, ensure_ascii=False, allow_nan=False)[1:]))
+
+
+Parts = Callable[[Catalog, TenantPolicy | None, tuple[SetupFailure, ...], Situation | None], BundleRequest]
+
+
+def read_bundle(document: dict[str, Any], issues: list[Issue], errors: list[WhyrouteError]) -> Parts | None:
+    """Check what of a request is about its bundle, and note what is wrong.
+
+    Args:
+        document: The request, with its time; the parts that other requests have, too, are checked elsewhere.
+        issues: Takes what is wrong with its shape.
+        errors: Takes what is wrong with its declarations.
+
+    Returns:
+        What makes the request of its other parts; None when something is wrong.
+    """
+    known = len(issues)
+    slots = document.get("slots")
+    if "slots" in document:
+        issues += slots_shape_issues(slots, "/slots")
+        if isinstance(slots, Mapping):
+            for name, slot in slots.items():
+                if isinstance(name, str):
+                    issues += slot_issues(slot, child("/slots", name))
+                    errors += _declaration_errors(slot, child("/slots", name))
+    for key, check in (("together", together_issues), ("whyNot", why_not_issues)):
+        if key in document:
+            cleaned, foreign = plain(document[key], child("", key))
+            document[key] = cleaned
+            issues += foreign or check(cleaned, child("", key), slots)
+    if "slots" not in document or len(issues) > known or errors:
+        return None
+
+    def parts(
+        catalog: Catalog,
+        policy: TenantPolicy | None,
+        failures: tuple[SetupFailure, ...],
+        situation: Situation | None,
+    ) -> BundleRequest:
+        read, _ = read_slots(document["slots"], situation)
+        ties = read_together(document.get("together", ()), document["slots"])
+        return BundleRequest(document, read, ties, catalog, policy, failures)
+
+    return parts
+
+
+def _declaration_errors(slot: Any, path: str) -> list[InvalidCapabilityError]:
+    if isinstance(slot, Mapping) and "capability" in slot:
+        try:
+            read_capability(slot["capability"], child(path, "capability"))
+        except InvalidCapabilityError as error:
+            return [error]
+    return []

@@ -1,0 +1,120 @@
+"""Comparing two packs: reading them, progress, and what is printed."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..errors import WhyrouteError
+from ..issues import printable
+from ..moments import moment_issues, written
+from ..rulepack import Pack
+from ..rulepack.diffing import Comparison, PackRequest, compare, read_requests
+from .inputs import lines_of, open_input
+from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, settled
+from .revisions import opened_at
+
+__all__ = ["run_diff"]
+
+
+def run_diff(
+    old: str,
+    new: str,
+    *,
+    requests: str | None,
+    fail_on: str | None,
+    format: str,
+    at: str | None,
+    everything: bool,
+    output: Path | None,
+    progress: bool | None,
+) -> None:
+    """Compare two packs and print what differs.
+
+    Args:
+        old: A path, or a revision of a git repository, a colon and a path.
+        new: Likewise.
+        requests: A file of requests, `-` for standard input; None: all routes are compared.
+        fail_on: What makes the exit status 1: `looser`, `broken` or `any`.
+        format: `text`, `json` or `markdown`.
+        at: The time of the requests; None: now.
+        everything: Whether long lists are printed to their ends.
+        output: The file to write instead of standard output.
+        progress: Whether a bar shows on stderr; None: when that is a terminal.
+
+    Raises:
+        CommandError: A pack, or the file of requests, can't be used.
+        typer.Exit: Otherwise.
+    """
+    if at is not None:
+        for issue in moment_issues(at, ""):
+            raise CommandError(f"--at: {issue.message}")
+    before, after = _packs(old, new)
+    wanted = None if requests is None else _requests(requests, before, after)
+    with _progress(wanted=progress) as advance:
+        comparison = compare(before, after, at=at or written(datetime.now(UTC)), requests=wanted, progress=advance)
+    with settled(1 if _fails(comparison, fail_on) else 0):
+        if format == "json":
+            print_json(comparison.to_dict(), output)
+        elif format == "markdown":
+            from ..render.diffmarkdown import comparison_markdown  # noqa: PLC0415
+
+            print_text(comparison_markdown(comparison, everything=everything), output)
+        else:
+            from ..render.diffs import comparison_lines  # noqa: PLC0415
+
+            print_lines(comparison_lines(comparison, everything=everything), output)
+
+
+def _packs(old: str, new: str) -> tuple[Pack, Pack]:
+    """Both packs; when one can't be loaded, what is wrong with the other is told, too."""
+    packs: list[Pack] = []
+    failures: list[tuple[str, CommandError]] = []
+    for role, spec in (("OLD", old), ("NEW", new)):
+        try:
+            packs.append(opened_at(spec))
+        except CommandError as failure:
+            failures.append((f"{role}, `{printable(spec)}`, can't be compared", failure))
+    if failures:
+        for sentence, each in failures[:-1]:
+            complain(sentence)
+            complain_about(each)
+        complain(failures[-1][0])
+        raise failures[-1][1]
+    return packs[0], packs[1]
+
+
+def _requests(name: str, old: Pack, new: Pack) -> list[PackRequest]:
+    with open_input(name) as stream:
+        try:
+            return read_requests(lines_of(name, stream), old, new)
+        except WhyrouteError as error:
+            raise CommandError(error) from None
+
+
+def _fails(comparison: Comparison, fail_on: str | None) -> bool:
+    match fail_on:
+        case "looser":
+            return comparison.is_looser
+        case "broken":
+            return comparison.is_broken
+        case "any":
+            return not comparison.is_same
+        case _:
+            return False
+
+
+@contextmanager
+def _progress(*, wanted: bool | None) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on stderr, for those who wait at a terminal; what it yields is told how far the work got."""
+    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True, force_terminal=wanted), transient=True) as bar:
+        task = bar.add_task("diff", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,103 @@
+"""`whyroute fmt`: the files of a pack laid out in one way."""
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..rulepack import PackError, Problem
+from ..rulepack.composing import compose
+from ..rulepack.formatting import formatted
+from ..rulepack.sources import Source, read_sources, source_of
+from .inputs import STDIN, read_bytes, source_name
+from .output import CommandError, print_text, remark, replacing
+from .packs import opened
+
+__all__ = ["run_fmt"]
+
+
+def run_fmt(path: str, *, check: bool, diff: bool) -> int:
+    """Format a pack in place, or one file from standard input to standard output.
+
+    Args:
+        path: The pack; `-` for standard input.
+        check: Change nothing, and say which files would change.
+        diff: Change nothing, and show what would change.
+
+    Returns:
+        The exit status: 1 when something would change and `check` asks.
+
+    Raises:
+        CommandError: The pack doesn't load, or a file can't be read or written.
+        UnfaithfulError: A file would mean something else or lose a comment; nothing was written.
+    """
+    changed, total = _stdin() if path == STDIN else _files(path)
+    if diff:
+        print_text("".join(line for each in changed for line in each.diff()))
+    if path == STDIN and not (check or diff):
+        print_text(changed[0].after if changed else total[0].text)
+        return 0
+    if check or diff:
+        if not diff:
+            print_text("".join(f"{each.source.name}\n" for each in changed))
+        remark(f"{_files_of(len(changed))} would change, {len(total) - len(changed)} would not")
+        return int(check and bool(changed))
+    for each in changed:
+        with replacing(Path(each.source.name)) as file:
+            file.write(each.after.encode("utf-8"))
+        remark(f"{each.source.name}: formatted")
+    remark(f"{_files_of(len(changed))} changed, {len(total) - len(changed)} left as they are")
+    return 0
+
+
+class _Change:
+    """A file that is not laid out yet.
+
+    Attributes:
+        source: The file.
+        before: What it holds.
+        after: What it is to hold.
+    """
+
+    def __init__(self, source: Source, before: bytes, after: str) -> None:
+        self.source = source
+        self.before = before.decode("utf-8")
+        self.after = after
+
+    def diff(self) -> Iterator[str]:
+        """What changes, as a unified diff."""
+        name = self.source.name
+        before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        for line in difflib.unified_diff(before, after, name, f"{name} (formatted)"):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _files(path: str) -> tuple[list[_Change], list[Source]]:
+    opened(path)
+    sources, problems = read_sources(path)
+    if problems:
+        raise CommandError(PackError(problems))
+    found = (_change(source, read_bytes(source.name)) for source in sources)
+    return [each for each in found if each is not None], sources
+
+
+def _stdin() -> tuple[list[_Change], list[Source]]:
+    data = read_bytes(STDIN)
+    source, problem = source_of(source_name(STDIN), data)
+    if source is None or problem is not None:
+        raise CommandError(PackError([] if problem is None else [problem]))
+    root, problems = compose(source)
+    if not problems and (root is None or root.keys is None):
+        problems = [Problem(source.place(1, 1), "no mapping; a file of a pack is one, and begins with `whyroute: 1`")]
+    if problems:
+        raise CommandError(PackError(problems))
+    change = _change(source, data)
+    return [] if change is None else [change], [source]
+
+
+def _change(source: Source, data: bytes) -> _Change | None:
+    after = formatted(source)
+    return None if after.encode("utf-8") == data else _Change(source, data, after)
+
+
+def _files_of(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"

@@ -1,0 +1,228 @@
+"""Packs at revisions of a git repository: read from its objects, with nothing checked out."""
+
+import os
+import posixpath
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..errors import WhyrouteError
+from ..issues import shown
+from ..rulepack import Pack, Place, Problem, load_pack
+from ..rulepack.loading import pack_of
+from ..rulepack.sources import SUFFIXES, Source, source_of
+from .output import CommandError
+
+__all__ = ["opened_at"]
+
+
+def opened_at(spec: str) -> Pack:
+    """The pack at a path, or at `REV:PATH`; a path that is there is a path, whatever colons are in it.
+
+    Args:
+        spec: The path, or a revision, a colon and a path: from the root of the repository, or from the working
+            directory when it starts with `./` or `../`.
+
+    Raises:
+        CommandError: It can't be loaded.
+    """
+    try:
+        if ":" not in spec or os.path.lexists(spec):
+            return load_pack(spec)
+        revision, _, path = spec.partition(":")
+        return _at_revision(spec, revision, path)
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+    except _GitError as error:
+        raise CommandError(str(error)) from None
+
+
+class _GitError(Exception):
+    """A revision can't be read; the message says why."""
+
+
+class _Entry(NamedTuple):
+    """A file of a tree.
+
+    Attributes:
+        mode: `100644`, `100755`, `120000` for a link, `160000` for a submodule, `040000` for a directory.
+        kind: `blob`, `tree` or `commit`.
+        object: The object's name.
+        path: Its path in the tree.
+    """
+
+    mode: str
+    kind: str
+    object: str
+    path: str
+
+
+_LINK = "120000"
+
+
+def _at_revision(spec: str, revision: str, path: str) -> Pack:
+    if not revision:
+        raise _GitError("the revision is missing before the colon; write REV:PATH, such as HEAD:rules")
+    if revision.startswith("-"):
+        raise _GitError(f"{shown(revision)} is no revision")
+    inside = _git("rev-parse", "--show-prefix")
+    if inside is None:
+        raise _GitError(
+            f"there is no file {shown(spec)}, and no git repository here to have the revision {shown(revision)}"
+        )
+    prefix = os.fsdecode(inside).removesuffix("\n")
+    tree = _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+    if tree is None or not re.fullmatch(rb"[0-9a-f]+\n", tree):
+        raise _GitError(f"{shown(revision)} is no revision of this git repository, and no such file is there either")
+    root = tree.decode("ascii").strip()
+    wanted = _from_root(path, prefix)
+    entry = _entry(root, wanted)
+    name = f"{revision}:{wanted}"
+    if entry is None:
+        inner = posixpath.join(prefix, wanted) if prefix else ""
+        hint = f"; did you mean {shown(f'{revision}:./{path}')}?" if inner and _entry(root, inner) else ""
+        raise _GitError(
+            f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}"
+        )
+    if entry.mode == _LINK:
+        entry = _target(root, wanted, entry)
+        if entry is None:
+            raise _GitError(f"{shown(wanted)} is a link that leads to nothing at {shown(revision)}")
+    if entry.kind == "commit":
+        raise _GitError(f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository")
+    sources, problems = _sources(root, name, wanted, entry)
+    return pack_of(name, sources, problems)
+
+
+def _from_root(path: str, prefix: str) -> str:
+    """A path from the root of the repository, without a slash at its ends; empty for the root itself."""
+    if path.startswith("/"):
+        raise _GitError(
+            f"{shown(path)} is absolute; write the path from the root of the repository, or `./` and the rest"
+        )
+    relative = path in (".", "..") or path.startswith(("./", "../"))
+    found = posixpath.normpath(posixpath.join(prefix, path) if relative else path)
+    if found == ".." or found.startswith("../"):
+        raise _GitError(f"{shown(path)} leads out of the repository")
+    return "" if found == "." else found
+
+
+def _entry(root: str, path: str) -> _Entry | None:
+    """What stands at a path of a tree; None when nothing does."""
+    if not path:
+        return _Entry("040000", "tree", root, "")
+    above, _, name = path.rpartition("/")
+    holder = root
+    if above:
+        found = _entry(root, above)
+        if found is None or found.kind != "tree":
+            return None
+        holder = found.object
+    return next((each for each in _listed(holder, recursive=False) if each.path == name), None)
+
+
+def _listed(tree: str, *, recursive: bool) -> Iterator[_Entry]:
+    output = _git("ls-tree", "-z", "--full-tree", *(("-r",) if recursive else ()), tree)
+    for line in os.fsdecode(output or b"").split("\0"):
+        if line:
+            facts, _, path = line.partition("\t")
+            mode, kind, name = facts.split()
+            yield _Entry(mode, kind, name, path)
+
+
+def _target(root: str, path: str, link: _Entry) -> _Entry | None:
+    """What a link leads to, through other links; None when that is nothing, or not in the tree."""
+    for _ in range(_MOST_LINKS):
+        (target,) = _contents([link.object])
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(target)))
+        if path.startswith(("/", "../")) or path == "..":
+            return None
+        found = _entry(root, "" if path == "." else path)
+        if found is None or found.mode != _LINK:
+            return found
+        link = found
+    return None
+
+
+_MOST_LINKS = 40
+
+
+def _sources(root: str, name: str, path: str, entry: _Entry) -> tuple[list[Source], list[Problem]]:
+    """The files of a pack in a tree, and what keeps some of them from being read: as for a directory."""
+    files, problems = ([(name, entry.object)], []) if entry.kind == "blob" else _files(root, name, path, entry.object)
+    files.sort()
+    sources: list[Source] = []
+    for (file, _), data in zip(files, _contents([each for _, each in files]), strict=True):
+        source, problem = source_of(file, data)
+        if source is not None:
+            sources.append(source)
+        if problem is not None:
+            problems.append(problem)
+    return sources, problems
+
+
+def _files(root: str, name: str, path: str, tree: str) -> tuple[list[tuple[str, str]], list[Problem]]:
+    """The files of a directory that belong to a pack, each with its object; names that start with a dot are not."""
+    files: list[tuple[str, str]] = []
+    problems: list[Problem] = []
+    above = name if name.endswith(":") else f"{name}/"
+    for each in _listed(tree, recursive=True):
+        if any(part.startswith(".") for part in each.path.split("/")):
+            continue
+        place = Place(f"{above}{each.path}")
+        found = _target(root, posixpath.join(path, each.path), each) if each.mode == _LINK else each
+        is_yaml = each.path.lower().endswith(SUFFIXES)
+        if found is not None and found.kind == "commit":
+            problems.append(Problem(place, "a submodule; its files are not in this revision"))
+        elif found is not None and found.kind == "tree":
+            problems.append(Problem(place, "a link to a directory; these are not followed in a revision"))
+        elif is_yaml and found is None:
+            problems.append(Problem(place, "can't be read: a link that leads to nothing in this revision"))
+        elif is_yaml and found is not None:
+            files.append((str(place), found.object))
+    if not files and not problems:
+        problems.append(Problem(Place(name), "no `*.yaml` or `*.yml` in this directory; a pack has at least one"))
+    return files, problems
+
+
+def _contents(objects: Sequence[str]) -> list[bytes]:
+    """What blobs hold."""
+    if not objects:
+        return []
+    output = _git("cat-file", "--batch", given="".join(f"{each}\n" for each in objects).encode("ascii"))
+    found: list[bytes] = []
+    at = 0
+    for name in objects:
+        end = (output or b"").find(b"\n", at)
+        header = re.fullmatch(rb"[0-9a-f]+ blob (\d+)", (output or b"")[at:end])
+        if output is None or header is None:
+            raise _GitError(f"git has no object {name}; is this a partial clone?")
+        size = int(header.group(1))
+        found.append(output[end + 1 : end + 1 + size])
+        at = end + 1 + size + 1
+    return found
+
+
+def _git(*arguments: str, given: bytes = b"") -> bytes | None:
+    """What git prints; None when it says no."""
+    try:
+        done = subprocess.run(
+            ["git", "--no-pager", "--no-replace-objects", *arguments],
+            input=given,
+            capture_output=True,
+            check=False,
+            env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+        )
+    except FileNotFoundError:
+        raise _GitError("git is not installed, or not on the PATH; revisions are read with it") from None
+    except (OSError, ValueError) as error:
+        raise _GitError(f"git can't be run: {error}") from None
+    if done.returncode == 0:
+        return done.stdout
+    said = done.stderr.decode("utf-8", "replace").strip()
+    if "dubious ownership" in said or "safe.directory" in said:
+        raise _GitError(
+            "git does not trust this repository, which belongs to another user; see `safe.directory` of git"
+        )
+    return None

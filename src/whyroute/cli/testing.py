@@ -1,0 +1,159 @@
+"""`whyroute test`: running the tests of a pack once, or whenever a file of it changes."""
+
+import gc
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import WhyrouteError
+from ..moments import written
+from ..rulepack import Results, load_pack, run_tests
+from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
+from .watching import changes
+
+__all__ = ["TestRun", "run_pack_tests"]
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """What is to be run, and how it is told.
+
+    Attributes:
+        pack: The path of the pack.
+        format: How the results are printed.
+        output: The file to write them to; None: standard output.
+        match: The text that the names of the tests have in them.
+        at: The time of tests that have none; None: the present.
+        fail_fast: Whether the first failure ends the run.
+        coverage: Whether to tell what the tests reach.
+        fail_under: The percentage that they must reach at least.
+        everything: Whether to tell everything, however long.
+        watch: Whether to run again when a file of the pack changes.
+    """
+
+    __test__ = False  # pytest takes classes of this name for its own
+
+    pack: str
+    format: Literal["text", "json", "junit"] = "text"
+    output: Path | None = None
+    match: str | None = None
+    at: str | None = None
+    fail_fast: bool = False
+    coverage: bool = False
+    fail_under: float | None = None
+    everything: bool = False
+    watch: bool = False
+
+    @property
+    def command(self) -> str:
+        """The words that run the tests of the pack."""
+        return f"whyroute test {shlex.quote(self.pack)}"
+
+
+def run_pack_tests(run: TestRun) -> int:
+    """Run the tests of a pack and print what they come to; the exit status.
+
+    Raises:
+        CommandError: The pack can't be loaded, there are no tests, or the output can't be written.
+        KeyboardInterrupt: Whoever watches has enough.
+    """
+    if not run.watch:
+        return _once(run)
+    for _ in changes(run.pack):
+        _clear()
+        try:
+            _once(run)
+        except CommandError as failure:
+            complain_about(failure)
+        except ReaderGoneError:
+            return 0
+        if sys.stderr is not None:
+            remark(f"watching {run.pack}; Ctrl-C ends it")
+    return 0
+
+
+def _once(run: TestRun) -> int:
+    try:
+        pack = load_pack(run.pack)
+        with _undisturbed(), _progress() as told:
+            results = run_tests(
+                pack,
+                now=run.at if run.at is not None else written(datetime.now(UTC)),
+                match=run.match,
+                fail_fast=run.fail_fast,
+                coverage=run.coverage,
+                told=told,
+            )
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+    status = 0 if results.passed else 1
+    # The status stands when whoever reads the answer has enough before its end; one who watches is told of it.
+    with suppress(*() if run.watch else (ReaderGoneError,)):
+        _print(results, run)
+    if run.fail_under is not None and results.coverage is not None and results.coverage.percent < run.fail_under:
+        remark(f"coverage is {results.coverage.percent:.1f}%, under {run.fail_under:g}%")
+        status = 1
+    return status
+
+
+def _print(results: Results, run: TestRun) -> None:
+    from ..render.tests import results_document, results_lines  # noqa: PLC0415
+
+    match run.format:
+        case "json":
+            print_json(results_document(results, command=run.command), run.output)
+        case "junit":
+            from ..render.junit import results_junit  # noqa: PLC0415
+
+            print_text(results_junit(results, command=run.command), run.output)
+        case "text":
+            print_lines(results_lines(results, command=run.command, everything=run.everything), run.output)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keeps the collector from walking through a large pack again and again while the tests run."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Any, int], None] | None]:
+    """A progress bar on stderr for long runs, where it is a terminal; what it yields is told each result."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 (only a terminal needs it)
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.fields[failed]} failed"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("test", total=None, failed=0)
+        done = failed = 0
+
+        def told(result: Any, total: int) -> None:
+            nonlocal done, failed
+            done += 1
+            failed += not result.passed
+            if done % _STEP == 0 or done == total:
+                bar.update(task, total=total, completed=done, failed=failed)
+
+        yield told
+
+
+_STEP = 64
+
+
+def _clear() -> None:
+    """Clear the screen, where there is one."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        sys.stdout.write("\x1b[2J\x1b[H")
+        sys.stdout.flush()

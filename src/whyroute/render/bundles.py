@@ -1,0 +1,158 @@
+"""A bundle as text: the picks, or what clashes and whose move it is."""
+
+from collections.abc import Iterable, Iterator
+
+from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation
+from ..bundles.sentences import core_phrase, joint_named
+from ..catalog import Candidate
+from ..issues import shown
+from ..numbers import ecmascript
+from ..wording import joined
+from .lines import WIDTH, Line, pair, printable, within
+
+__all__ = ["bundle_lines", "contrast_lines", "failed_bundle_lines"]
+
+_ALTERNATES = 3
+_CORES = 3
+_WAYS = 6
+
+
+def bundle_lines(bundle: Bundle) -> Iterator[Line]:
+    """The pick of each slot, why, and the next best bundles by what they change."""
+    return (within(line, WIDTH) for line in _bundle_lines(bundle))
+
+
+def _bundle_lines(bundle: Bundle) -> Iterator[Line]:
+    width = max(len(printable(name)) for name in bundle.picks)
+    chosen = [pair(candidate) for candidate in bundle.picks.values()]
+    widest = max(map(len, chosen))
+    for (name, candidate), text in zip(bundle.picks.items(), chosen, strict=True):
+        yield (
+            (printable(name).ljust(width), "bold"),
+            (f"  {text}", "bold green"),
+            (f"{' ' * (widest - len(text))}  {_facts(candidate)}", "dim"),
+        )
+    yield ("  why         ", "dim"), (printable(bundle.reason), "")
+    if not bundle.proved:
+        yield ("  not proved  ", "dim"), ("the search ended at its limit; a better bundle may exist", "yellow")
+    for place, other in enumerate(bundle.alternates.first(_ALTERNATES)):
+        changes = [
+            f"{printable(name)} {pair(candidate)}"
+            for name, candidate in other.picks.items()
+            if candidate.to_dict() != bundle.picks[name].to_dict()
+        ]
+        yield (
+            ("  next best   " if place == 0 else " " * 14, "dim"),
+            (joined(changes), ""),
+            (f"  {ecmascript(other.score)}", "green"),
+        )
+
+
+def _facts(candidate: Candidate) -> str:
+    meta, model = candidate.metadata, candidate.model
+    p95 = "p95 unknown" if model.p95_latency_ms is None else f"p95 {ecmascript(model.p95_latency_ms)} ms"
+    return f"{printable(meta.region)}, ${ecmascript(model.cost.prompt_usd_per_1k_tokens)} per 1K prompt tokens, {p95}"
+
+
+def failed_bundle_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
+    """What clashes between which slots, and the ways out, by whose move they are.
+
+    Args:
+        explanation: Of a request that nothing satisfies.
+        everything: All clashes and ways out, however many.
+    """
+    return (within(line, WIDTH) for line in _failed_lines(explanation, everything))
+
+
+def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[Line]:
+    solved = explanation.solved
+    yield ("No bundle qualifies: ", "bold red"), (printable(explanation.clash), "")
+    told = core_phrase(solved, explanation.core)
+    others: dict[str, int] = {}
+    for core in explanation.cores:
+        phrase = core_phrase(solved, core)
+        if phrase != told:
+            others.setdefault(phrase, len(core))
+    listed = list(others.items())[: None if everything else _CORES - 1]
+    for phrase, size in listed:
+        verb = "admits nobody" if size == 1 else "can't hold together"
+        yield ("Also, ", "dim"), (f"{printable(phrase)} {verb}", "")
+    if len(others) > len(listed):
+        yield ((f"{len(others) - len(listed)} more clashes; --all tells them", "dim"),)
+    for failure in explanation.setup_failures:
+        yield ("Not set up: ", "yellow"), (f"{printable(failure.provider_id)}: {printable(failure.message)}", "")
+    number = 0
+    for title, ways in _by_owner(explanation.relaxations):
+        shown_ways = ways if everything else ways[:_WAYS]
+        yield ((title, "bold"),)
+        for way in shown_ways:
+            number += 1
+            yield (
+                (f"  {number}. ", "bold"),
+                (printable(way.text), ""),
+                ("  gives ", "dim"),
+                (joined([f"{printable(name)} {pair(each)}" for name, each in way.picks.items()]), "green"),
+            )
+        if len(ways) > len(shown_ways):
+            yield ((f"      and {len(ways) - len(shown_ways)} more; --all tells them", "dim"),)
+    fixed = dict.fromkeys(
+        printable(joint_named(solved, constraint))
+        for way in explanation.relaxations
+        if not way.offered
+        for constraint in way.correction
+        if constraint.owner == "rule" and not constraint.waivable
+    )
+    if fixed:
+        yield ("Not yours to change: ", "bold"), (joined(list(fixed)), "cyan")
+    if explanation.truncated:
+        yield ((f"There are more {joined(explanation.truncated)} than were worked out", "dim"),)
+    if not explanation.proved:
+        yield (("Some of it was too hard to prove within the limit", "yellow"),)
+
+
+def _by_owner(relaxations: Iterable[BundleRelaxation]) -> Iterator[tuple[str, list[BundleRelaxation]]]:
+    offered = [way for way in relaxations if way.offered]
+    yield from (
+        (title, ways)
+        for title, ways in (
+            ("Ways out: the request's own", [way for way in offered if set(way.owners) == {"caller"}]),
+            ("Ways out: the policy", [w for w in offered if "policy" in w.owners and "rule" not in w.owners]),
+            ("Ways out: a waiver", [way for way in offered if "rule" in way.owners]),
+        )
+        if ways
+    )
+
+
+def contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
+    """Why the candidates that were asked about are not the picks; nothing when none were."""
+    contrast = explanation.contrast
+    if contrast is None:
+        return
+    asked = joined([f"{printable(s)} {printable(p)} / {printable(m)}" for s, (p, m) in contrast.asked.items()])
+    yield (("Why not ", "bold"), (asked, "yellow"), (f"? {_why_not(contrast, explanation)}", ""))
+    for constraint, slot, reason in contrast.failed:
+        where = "" if slot is None else f"in slot {shown(slot)}: "
+        yield (f"  {printable(constraint.id)}", "cyan"), (f"  {printable(where + reason.message)}", "yellow")
+
+
+def _why_not(contrast: BundleContrast, explanation: BundleExplanation) -> str:
+    if contrast.missing:
+        return f"No such candidate for {joined([shown(slot) for slot in contrast.missing])}"
+    if contrast.failed:
+        count = len(contrast.failed)
+        return f"{count} constraint{'' if count == 1 else 's'} stop{'s' if count == 1 else ''} it"
+    if contrast.picks is None:
+        names = [printable(joint_named(explanation.solved, constraint)) for constraint in contrast.clash]
+        return f"No candidates of the other slots fit beside it: {joined(names)} can't all hold then"
+    match contrast.decided_by:
+        case "fallback":
+            return "It qualifies, with more fallbacks than the best bundle"
+        case "hint":
+            return "It qualifies; the best bundle honours more hints"
+        case "score":
+            scores = ecmascript(contrast.pick_score or 0), ecmascript(contrast.score or 0)
+            return f"It qualifies; the best bundle scores more, {scores[0]} against {scores[1]}"
+        case "slot":
+            return f"It qualifies; the scores tie, and slot {shown(contrast.slot or '')} has a better ranked pick"
+        case None:
+            return "It is in the best bundle"

@@ -1,0 +1,87 @@
+"""Rules and tenants that no test of the pack is about."""
+
+from collections.abc import Iterator
+
+from ...declarations import read_capability
+from ...errors import WhyrouteError
+from ...issues import shown
+from ...moments import read_moment
+from ..models import PackTest
+from ..reading import EVERY
+from .findings import Finding, found
+from .survey import Survey
+
+__all__ = ["untested"]
+
+
+def untested(survey: Survey) -> Iterator[Finding]:
+    """Tenants that no test names, and rules that apply in none; a pack without tests is told once for each."""
+    pack = survey.pack
+    tenants: set[str] = set()
+    rules: set[str] = set()
+    waiting = set(pack.rules)
+    group_of = {tenant: number for number, group in enumerate(survey.groups) for tenant in group.tenants}
+    rules_of = [frozenset(group.rules) for group in survey.groups]
+    for test in pack.tests.values():
+        of_test = _tenants(survey, test.value)
+        tenants |= of_test
+        if waiting and of_test:
+            numbers = {group_of[each] for each in of_test}
+            held = frozenset(name for number in numbers for name in rules_of[number] & waiting)
+            applied = _applied(survey, test.value, held)
+            rules |= applied
+            waiting -= applied
+    if not pack.tests:
+        yield from _no_test(survey)
+        return
+    for name, tenant in pack.tenants.items():
+        if name not in tenants:
+            yield found("untested-tenant", tenant.piece.value("tenantId"), f"no test is about tenant {shown(name)}")
+    for name, rule in pack.rules.items():
+        if name not in rules and survey.groups_of_rule[name]:
+            yield found("untested-rule", rule.piece.value("name"), f"rule {shown(name)} applies in no test")
+
+
+def _no_test(survey: Survey) -> Iterator[Finding]:
+    pack = survey.pack
+    held = [rule for name, rule in pack.rules.items() if survey.groups_of_rule[name]]
+    for name, entries, key in (("tenant", list(pack.tenants.values()), "tenantId"), ("rule", held, "name")):
+        if entries:
+            count = len(entries)
+            which = f"its {name} is" if count == 1 else f"its {count} {name}s are"
+            yield found(f"untested-{name}", entries[0].piece.value(key), f"the pack has no tests: {which} untested")
+
+
+def _tenants(survey: Survey, test: PackTest) -> set[str]:
+    return (
+        set(survey.pack.tenants)
+        if test.tenant == EVERY
+        else {test.tenant}
+        if isinstance(test.tenant, str)
+        else set(test.tenant)
+    )
+
+
+def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
+    """Those of some rules that apply to a request of a test."""
+    tenant = next(iter(survey.pack.tenants))  # any of them: what a request says of itself doesn't depend on whose it is
+    applied: set[str] = set()
+    at = survey.now if test.at is None else read_moment(test.at)
+    asked: list[object]
+    if isinstance(test.capability, str):
+        asked = list(survey.pack.capabilities) if test.capability == EVERY else [test.capability]
+    elif isinstance(test.capability, tuple):
+        asked = list(test.capability)
+    else:
+        asked = [test.capability]
+    for each in asked:
+        try:
+            resolved = survey.pack.resolve(tenant, each, labels=test.labels)  # type: ignore[arg-type]
+        except WhyrouteError:
+            continue  # `whyroute test` tells what is wrong with it
+        capability = resolved.entry or read_capability(resolved.declaration)
+        facts = survey.facts_of(capability, resolved.labels, at)
+        applied |= {name for name in held - applied if survey.entries[name].is_in_force(facts)}
+        if len(applied) == len(held):
+            break
+    return applied

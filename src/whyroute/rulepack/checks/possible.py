@@ -1,0 +1,181 @@
+"""Whether a condition could hold for any candidate at all, whatever the catalog.
+
+A condition certainly holds where its comparisons do, negations pushed down to them, as Kleene's logic has it; fields
+are independent of each other. So it is a search for one way through the `any`s whose comparisons, field by field,
+leave a value: an interval and sets for numbers, sets and globs for text. Where that is not decided, the answer is yes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from ...conditionissues import FIELDS, SOURCES
+from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
+from ...features import UNSPECIFIED_REGION
+from ...globs import glob
+from ...regions import Regions
+
+__all__ = ["can_hold"]
+
+_STEPS: Final = 4_000
+"""How many steps of the search are made before the answer is taken to be yes."""
+
+_WHOLE: Final = ("contextWindow", "maxOutputTokens")
+_ALWAYS_KNOWN: Final = ("provider", "model", "kind", "source", "contextWindow", "promptUsdPer1kTokens",
+                        "completionUsdPer1kTokens")  # fmt: skip
+
+Literal = tuple[Leaf, bool]
+"""A comparison, and whether it must hold or must not."""
+
+
+def can_hold(node: Node, named: Mapping[str, Node], regions: Regions) -> bool:
+    """Whether a candidate is possible for which a condition certainly holds.
+
+    Sound, not complete: False means that there is none. Costs at most a few thousand steps.
+
+    Args:
+        node: The condition.
+        named: The named conditions.
+        regions: The groups of regions.
+    """
+    steps = 0
+    ways: list[tuple[tuple[tuple[Node, bool], ...], dict[str, tuple[Literal, ...]]]] = [(((node, True),), {})]
+    while ways:
+        todo, literals = ways.pop()
+        if not todo:
+            return True
+        steps += 1
+        if steps > _STEPS:
+            return True
+        (first, wanted), rest = todo[0], todo[1:]
+        match first:
+            case Leaf():
+                known = (*literals.get(first.field, ()), (first, wanted))
+                if _field_can_hold(first.field, known, regions):
+                    ways.append((rest, {**literals, first.field: known}))
+            case Not(part):
+                ways.append((((part, not wanted), *rest), literals))
+            case Is(name):
+                ways.append((((named[name], wanted), *rest), literals))
+            case AllOf(parts) | AnyOf(parts):
+                if isinstance(first, AllOf) is wanted:
+                    # What leaves no choice comes first: it may show at once that no choice helps.
+                    certain = [(part, wanted) for part in parts if not isinstance(part, AnyOf | Is)]
+                    choices = [(part, wanted) for part in parts if isinstance(part, AnyOf | Is)]
+                    ways.append(((*certain, *rest, *choices), literals))
+                else:
+                    ways += [(((part, wanted), *rest), literals) for part in reversed(parts)]
+    return False
+
+
+def _field_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -> bool:
+    presence = {leaf.wanted is wanted for leaf, wanted in literals if leaf.op == "exists"}
+    compared = [each for each in literals if each[0].op != "exists"]
+    kind = FIELDS.get(field, "text")
+    if len(presence) == 2:
+        return False
+    if presence == {False} and (field in _ALWAYS_KNOWN or (kind != "set" and compared)):
+        return False
+    if kind == "set":
+        return _set_can_hold(compared, empty=presence == {False})
+    if not compared:
+        return True
+    return _number_can_hold(field, compared) if kind == "number" else _text_can_hold(field, compared, regions)
+
+
+def _set_can_hold(literals: Iterable[Literal], *, empty: bool) -> bool:
+    """Every name may be there or not, whatever the others."""
+    clauses = [(_wanted(leaf), wanted) for leaf, wanted in literals]
+    missing = {name for names, wanted in clauses if not wanted for name in names}
+    return all(not empty and any(name not in missing for name in names) for names, wanted in clauses if wanted)
+
+
+def _wanted(leaf: Leaf) -> tuple[Any, ...]:
+    return leaf.wanted if leaf.op in ("in", "notIn") else (leaf.wanted,)
+
+
+_OPPOSITE: Final = {
+    "lt": "gte",
+    "lte": "gt",
+    "gt": "lte",
+    "gte": "lt",
+    "eq": "ne",
+    "ne": "eq",
+    "in": "notIn",
+    "notIn": "in",
+}
+
+
+def _number_can_hold(field: str, literals: Iterable[Literal]) -> bool:
+    low, high = (1 if field in _WHOLE else 0), math.inf
+    low_open = high_open = False
+    among: set[Any] | None = None
+    without: set[Any] = set()
+    for leaf, wanted in literals:
+        op = leaf.op if wanted else _OPPOSITE[leaf.op]
+        match op:
+            case "eq" | "in":
+                among = set(_wanted(leaf)) if among is None else among & set(_wanted(leaf))
+            case "ne" | "notIn":
+                without |= set(_wanted(leaf))
+            case "gt" | "gte":
+                if leaf.wanted > low or (leaf.wanted == low and op == "gt"):
+                    low, low_open = leaf.wanted, op == "gt"
+            case _:
+                if leaf.wanted < high or (leaf.wanted == high and op == "lt"):
+                    high, high_open = leaf.wanted, op == "lt"
+
+    def fits(value: Any) -> bool:
+        above = value > low or (value == low and not low_open)
+        below = value < high or (value == high and not high_open)
+        return above and below and value not in without and (field not in _WHOLE or value == math.floor(value))
+
+    if among is not None:
+        return any(map(fits, among))
+    if field in _WHOLE and high != math.inf:
+        first = math.floor(low) + 1 if low_open or low != math.floor(low) else math.floor(low)
+        last = math.ceil(high) - 1 if high_open or high != math.ceil(high) else math.ceil(high)
+        if last - first >= len(without):
+            return True
+        return any(map(fits, range(first, last + 1)))
+    return fits(low) if low == high else low < high
+
+
+def _text_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -> bool:
+    among: set[str] | None = set(SOURCES) if field == "source" else None
+    without: set[str] = {UNSPECIFIED_REGION} if field == "region" else set()
+    like: list[str] = []
+    unlike: list[str] = []
+    for leaf, wanted in literals:
+        if leaf.op == "like":
+            (like if wanted else unlike).append(leaf.wanted)
+            continue
+        names = set(_wanted(leaf))
+        if field == "region":
+            names = set(regions.meanings(sorted(names)))
+        if wanted is (leaf.op in ("eq", "in")):
+            among = names if among is None else among & names
+        else:
+            without |= names
+    for pattern in like:
+        if "*" not in pattern and "?" not in pattern:
+            among = {pattern} if among is None else among & {pattern}
+    if among is not None:
+        matches = [glob(pattern) for pattern in like]
+        misses = [glob(pattern) for pattern in unlike]
+        return any(
+            name not in without and all(match(name) for match in matches) and not any(miss(name) for miss in misses)
+            for name in among
+        )
+    if set(like) & set(unlike) or "*" in unlike:
+        return False
+    return all(_may_meet(one, other) for index, one in enumerate(like) for other in like[:index])
+
+
+def _may_meet(one: str, other: str) -> bool:
+    """Whether two patterns may match the same text, judged by how they begin and how they end."""
+    if "*" not in one and "*" not in other and len(one) != len(other):
+        return False
+    starts = zip(one.partition("*")[0], other.partition("*")[0], strict=False)
+    ends = zip(reversed(one.rpartition("*")[2]), reversed(other.rpartition("*")[2]), strict=False)
+    return all(a == b or "?" in (a, b) for pairs in (starts, ends) for a, b in pairs)

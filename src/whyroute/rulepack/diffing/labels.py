@@ -1,0 +1,179 @@
+"""Which labels of requests tell the answers of two packs apart: those values that a rule of one of them tells apart."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+from math import prod
+from typing import Any
+
+from ...conditions import Leaf
+from ...errors import InvalidRequestError
+from ...kleene import compiled
+from ..pack import Pack, Resolved
+
+__all__ = ["MOST_COMBINATIONS", "Combination", "LabelValue", "LabelValues", "Labelling", "labelling", "resolving"]
+
+MOST_COMBINATIONS = 256
+"""How many combinations of labels are looked at for a tenant and a capability."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelValue:
+    """What a request says under one key.
+
+    Attributes:
+        text: The value; None when it says nothing.
+        other_than: When it stands for every value that no rule mentions: those that rules do.
+    """
+
+    text: str | None
+    other_than: tuple[str, ...] | None = None
+
+    @property
+    def other(self) -> bool:
+        """Whether it stands for every value that no rule mentions."""
+        return self.other_than is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value as JSON."""
+        if self.other_than is not None:
+            return {"otherThan": list(self.other_than)}
+        return {"absent": True} if self.text is None else {"value": self.text}
+
+
+LabelValues = tuple[LabelValue, ...]
+"""Values that no rule tells apart."""
+
+Combination = tuple[LabelValues, ...]
+"""Values of each key that matters; any of them may be taken for any key."""
+
+_ABSENT = LabelValue(None)
+_PREFIX = "labels."
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """The combinations of labels that matter to a request.
+
+    Attributes:
+        keys: The keys, sorted.
+        values: For each key, the classes of its values.
+        combinations: One class of each key each; those with the fewest labels first.
+        total: How many combinations there are, whether they are listed or not.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[tuple[LabelValues, ...], ...]
+    combinations: tuple[Combination, ...]
+    total: int
+
+    def given(self, combination: Combination) -> dict[str, str]:
+        """What a request with one of the values of each key says."""
+        found = ((key, values[0].text) for key, values in zip(self.keys, combination, strict=True))
+        return {key: text for key, text in found if text is not None}
+
+
+def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]) -> Labelling:
+    """The combinations of labels that some comparisons tell apart.
+
+    Args:
+        leaves: The comparisons.
+        tried: What a request with some labels comes to under each pack; None when one of them refuses it.
+    """
+    by_key: dict[str, dict[Leaf, None]] = {}
+    for leaf in leaves:
+        if leaf.field.startswith(_PREFIX):
+            by_key.setdefault(leaf.field[len(_PREFIX) :], {})[leaf] = None
+    keys: list[str] = []
+    classes: list[tuple[LabelValues, ...]] = []
+    for key in sorted(by_key):
+        found = _classes(key, tuple(by_key[key]), tried)
+        if len(found) > 1:
+            keys.append(key)
+            classes.append(found)
+    combined = tuple(islice(_combinations(classes), MOST_COMBINATIONS))
+    return Labelling(tuple(keys), tuple(classes), combined, prod(map(len, classes)))
+
+
+def _classes(
+    key: str, leaves: Sequence[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]
+) -> tuple[LabelValues, ...]:
+    """The values of a key, those that no comparison tells apart together; the class of what is absent comes first."""
+    tests = [compiled(leaf, {}, ()) for leaf in leaves]
+    found: dict[tuple[Any, ...], list[LabelValue]] = {}
+    bare = tried({})
+    declared = [] if bare is None else [each for pack in bare for each in _declared(pack.pack, key)]
+    mentioned = tuple(dict.fromkeys((*declared, *(text for leaf in leaves for text in _samples(leaf)))))
+    other = "another value"
+    while other in mentioned:
+        other += "."
+    values = [_ABSENT, *map(LabelValue, mentioned), LabelValue(other, mentioned)]
+    for value in values:
+        resolved = tried({} if value.text is None else {key: value.text})
+        if resolved is None:
+            continue
+        seen = tuple(
+            test.value({leaf.field: each.labels.get(key)})
+            for each in resolved
+            for leaf, test in zip(leaves, tests, strict=True)
+        )
+        found.setdefault(seen, []).append(value)
+    # A request that names a value tells more than one that leaves it to the default.
+    return tuple(tuple(sorted(each, key=lambda value: value.text is None)) for each in found.values())
+
+
+def _declared(pack: Pack, key: str) -> Iterable[str]:
+    return () if pack.labels is None or key not in pack.labels else pack.labels[key].value.values
+
+
+def _samples(leaf: Leaf) -> Iterator[str]:
+    """Values that a comparison may tell from others; of those that a glob matches, two."""
+    match leaf.op:
+        case "eq" | "ne":
+            yield leaf.wanted
+        case "in" | "notIn":
+            yield from leaf.wanted
+        case "like":
+            yield leaf.wanted.replace("*", "").replace("?", "x")
+            yield leaf.wanted.replace("*", "x").replace("?", "x")
+        case _:
+            pass
+
+
+def _combinations(classes: Sequence[Sequence[LabelValues]]) -> Iterator[Combination]:
+    """One class of each key each: first the first ones, then what differs from these under one key, and so on."""
+    first = [each[0] for each in classes]
+    for count in range(len(classes) + 1):
+        for places in combinations(range(len(classes)), count):
+            for chosen in product(*(classes[place][1:] for place in places)):
+                combination = list(first)
+                for place, values in zip(places, chosen, strict=True):
+                    combination[place] = values
+                yield tuple(combination)
+
+
+def resolving(
+    packs: Sequence[Pack], tenant: str, capability: str
+) -> Callable[[Mapping[str, str]], Sequence[Resolved] | None]:
+    """What requests of a tenant for a capability come to under each pack; None when one of them refuses the labels.
+
+    What the operator sets is set in his place.
+    """
+
+    def tried(labels: Mapping[str, str]) -> Sequence[Resolved] | None:
+        found: list[Resolved] = []
+        for pack in packs:
+            declared = pack.labels or {}
+            operator = {
+                key: value
+                for key, value in labels.items()
+                if key in declared and declared[key].value.set_by == "operator"
+            }
+            given = {key: value for key, value in labels.items() if key not in operator}
+            try:
+                found.append(pack.resolve(tenant, capability, labels=given, operator_labels=operator))
+            except InvalidRequestError:
+                return None
+        return found
+
+    return tried
