@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from serverkit import PACK, Answer, Kit, make_kit, provider, registration, segment
+from whyroute.bundles import BundleLimitError
 from whyroute.features import FEATURES
 from whyroute.rulepack import load_pack
 from whyroute.server.cursors import Cursors
 from whyroute.server.envelope import ApiError
 from whyroute.server.limits import Limits
+from whyroute.server.lines import FileSink, LineWriter
 from whyroute.server.tokenfile import change_tokens
 from whyroute.server.tokens import issue, revoke
 from whyroute.wire import answer as wire_answer
@@ -543,6 +545,138 @@ def test_an_explanation(shared: Kit) -> None:
     answer = shared.post("/v1/explain", {"capability": "impossible"}, headers=[("Accept", "text/html")])
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.body.startswith(b"<!DOCTYPE html>")
+
+
+def test_a_bundle_is_what_the_library_answers(kit: Kit) -> None:
+    features = ["vision", "tool-use"]
+    kit.post("/v1/providers", registration("mine", features=features))
+    pack = load_pack(PACK)
+    own = {
+        "slots": {"a": {"capability": "look", "preferredProvider": "mine"}, "b": {"capability": {"needs": []}}},
+        "together": [{"different": "provider"}, {"sum": "promptUsdPer1kTokens", "op": "<", "value": 1}],
+    }
+    include = ["matched", "explanation"]
+    asked: list[tuple[str | dict[str, Any], dict[str, Any]]] = [
+        ("both", {"bundle": "both"}),
+        ("thoughtful", {"bundle": "thoughtful"}),
+        (own, own),
+    ]
+    statuses = []
+    for bundle, body in asked:
+        request = pack.resolve_bundle("alpha", bundle).request
+        expected = wire_answer(
+            {**request, "providers": [*request["providers"], provider("mine", features=features)], "include": include}
+        )
+        answer = kit.post("/v1/bundle", {**body, "include": include})
+        statuses.append(answer.status)
+        if "decision" in expected:
+            assert {**answer.json(), "at": None} == {**_as_named(expected), "at": None}
+        else:
+            assert answer.code == "capability-unsatisfiable"
+            assert answer.json()["error"]["details"] == {
+                "tenantId": "alpha",
+                "reasons": expected["error"]["reasons"],
+                "explanation": _as_named(expected["explanation"]),
+            }
+    assert statuses == [200, 422, 200]
+    assert kit.post("/v1/bundle", {"bundle": "thoughtful"}, "beta").json()["decision"]["picks"] == {
+        "see": {"provider": "us-llm", "model": "huge"},
+        "think": {"provider": "us-llm", "model": "huge"},
+    }
+
+
+def test_a_search_for_a_bundle_that_ends_early(shared: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> BundleLimitError:
+        return BundleLimitError(100, None)
+
+    monkeypatch.setattr("whyroute.server.bundling.outcome_of", ended)
+    refused(shared.post("/v1/bundle", {"bundle": "both"}), 422, "search-limit")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "path"),
+    [
+        ({}, 400, "invalid-request", "/slots"),
+        ({"bundle": 5}, 400, "invalid-request", "/bundle"),
+        ({"bundle": "both", "slots": {"a": {"capability": "look"}}}, 400, "invalid-request", "/slots"),
+        ({"bundle": "both", "together": []}, 400, "invalid-request", "/together"),
+        ({"slots": {}}, 400, "invalid-request", "/slots"),
+        ({"slots": []}, 400, "invalid-request", "/slots"),
+        ({"slots": {"a": {}}}, 400, "invalid-request", "/slots/a/capability"),
+        ({"slots": {"a": {"capability": {"needs": [{}]}}}}, 400, "invalid-request", "/slots/a/capability/needs/0"),
+        (
+            {"slots": {"a": {"capability": "look", "tokens": {"prompt": 1, "completion": 1}}}},
+            400,
+            "invalid-request",
+            "/slots/a/tokens",
+        ),
+        (
+            {"slots": {"a": {"capability": "look"}}, "together": [{"same": "colour"}]},
+            400,
+            "invalid-request",
+            "/together/0/same",
+        ),
+        (
+            {"slots": {"a": {"capability": "look"}}, "together": [{"same": "region", "slots": ["a", "b"]}]},
+            400,
+            "invalid-request",
+            "/together/0/slots/1",
+        ),
+        ({"bundle": "both", "tenant": "beta"}, 400, "invalid-request", "/tenant"),
+        ({"bundle": "both", "tenantPolicy": {}}, 400, "invalid-request", "/tenantPolicy"),
+        ({"bundle": "both", "providers": []}, 400, "invalid-request", "/providers"),
+        ({"bundle": "both", "rules": []}, 400, "invalid-request", "/rules"),
+        ({"bundle": "both", "at": "2026-01-01"}, 400, "invalid-request", "/at"),
+        ({"bundle": "both", "capability": "look"}, 400, "invalid-request", "/capability"),
+        ({"bundle": "both", "labels": []}, 400, "invalid-request", "/labels"),
+        ({"bundle": "both", "labels": {"a": 1}}, 400, "invalid-request", "/labels/a"),
+        ({"bundle": "both", "include": ["request"]}, 400, "invalid-request", "/include/0"),
+        ({"bundle": "bth"}, 404, "unknown-bundle", None),
+        ({"slots": {"a": {"capability": "lok"}}}, 404, "unknown-capability", None),
+    ],
+)
+def test_a_bundle_that_is_broken_or_unknown(
+    shared: Kit, body: dict[str, Any], status: int, code: str, path: str | None
+) -> None:
+    answer = shared.post("/v1/bundle", body)
+    refused(answer, status, code)
+    if path is not None:
+        assert [issue["path"] for issue in answer.json()["error"]["details"]["issues"]] == [path]
+
+
+def test_the_operators_labels_are_the_operators(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path, labels={"tier": "gold"})
+    slot = {"capability": "look", "labels": {"tier": "lead"}}
+    for path, body, at in (
+        ("/v1/route", {"capability": "look", "labels": {"tier": "lead"}}, "/labels/tier"),
+        ("/v1/bundle", {"bundle": "both", "labels": {"tier": "lead"}}, "/labels/tier"),
+        ("/v1/bundle", {"slots": {"a": slot}}, "/slots/a/labels/tier"),
+    ):
+        answer = kit.post(path, body)
+        refused(answer, 400, "invalid-request")
+        assert [issue["path"] for issue in answer.json()["error"]["details"]["issues"]] == [at]
+    kit.app.close()
+    kit.service.storage.close()
+
+
+def test_decisions_on_bundles_are_kept(tmp_path: Path) -> None:
+    log = LineWriter(FileSink(tmp_path / "decisions.jsonl"))
+    kit = make_kit(tmp_path, decisions=log)
+    kit.post("/v1/providers", registration("mine"))
+    found = kit.post("/v1/bundle", {"bundle": "both", "labels": {"team": "a"}}).json()
+    failed = kit.post("/v1/bundle", {"bundle": "thoughtful"}).json()["error"]["details"]["explanation"]
+    kit.post("/v1/bundle", {"bundle": 5})
+    log.close()
+    first, second = [json.loads(line) for line in (tmp_path / "decisions.jsonl").read_text("utf-8").splitlines()]
+    assert (first["tenant"], first["bundle"], first["labels"]) == ("alpha", "both", {"team": "a"})
+    assert (first["picks"], first["score"]) == (found["decision"]["picks"], found["decision"]["score"])
+    assert [each["id"] for each in first["registered"]] == ["mine"]
+    assert (second["unsatisfiable"], second["cores"]) == (True, failed["cores"])
+    text = kit.get("/metrics", None).body.decode()
+    for outcome in ("picked", "unsatisfiable", "refused"):
+        assert f'whyroute_bundles_total{{outcome="{outcome}"}} 1.0' in text
+    kit.app.close()
+    kit.service.storage.close()
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def requests_of(tenant: str) -> st.SearchStrategy[tuple[str, str, Any]]:
         st.just(("GET", "/v1/vocabulary", None)),
         st.builds(lambda body: ("POST", "/v1/route", body), body),
         st.builds(lambda body: ("POST", "/v1/explain", body), asked),
+        st.builds(lambda body, other: ("POST", "/v1/bundle", {"slots": {"a": body, "b": other}}), body, body),
     )
 
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
+from ..bundles import BundleUnsatisfiableError
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
 from .answers import error_answer, json_answer
 from .envelope import ApiError, api_error
@@ -211,6 +212,20 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
     return await app.run(routed)
 
 
+async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    body = await _body(request)
+
+    def routed() -> Response:
+        try:
+            return json_answer(app.service.bundle(caller, body, visit.request_id))
+        except BundleUnsatisfiableError as error:
+            return _error_answer(error, visit.request_id)  # here, as above
+
+    return await app.run(routed)
+
+
 async def _explain(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
@@ -259,6 +274,7 @@ async def _openapi(app: Application, request: Request, visit: Visit) -> Response
 
 _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
     "/v1/route": {"POST": _route},  # first, for routes are looked through in order
+    "/v1/bundle": {"POST": _bundle},
     "/v1/explain": {"POST": _explain},
     "/v1/capabilities": {"GET": _list_capabilities},
     "/v1/capabilities/{capabilityId}": {"GET": _get_capability},

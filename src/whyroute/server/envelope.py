@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from ..bundles import BundleUnsatisfiableError
 from ..errors import (
     CapabilityUnsatisfiableError,
     DuplicateProviderError,
@@ -28,6 +29,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "capability-not-found": 404,
     "provider-not-found": 404,
     "unknown-capability": 404,
+    "unknown-bundle": 404,
     "method-not-allowed": 405,
     "request-timeout": 408,
     "duplicate-provider": 409,
@@ -37,6 +39,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "unsupported-media-type": 415,
     "foreign-host": 421,
     "capability-unsatisfiable": 422,
+    "search-limit": 422,
     "provider-config-invalid": 422,
     "budget-exceeded": 422,
     "headers-too-large": 431,
@@ -99,7 +102,7 @@ def _details(error: WhyrouteError) -> dict[str, Any] | None:
         details["reason"] = error.reason
     if isinstance(error, DuplicateProviderError):
         details["providerId"] = error.provider_id
-    if isinstance(error, CapabilityUnsatisfiableError):
+    if isinstance(error, CapabilityUnsatisfiableError | BundleUnsatisfiableError):
         details = {key: value for key, value in error.to_dict().items() if key in ("tenantId", "reasons")}
         details["explanation"] = error.explanation.to_dict()
     return details or None

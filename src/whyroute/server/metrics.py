@@ -6,7 +6,9 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from ..bundles import Bundle, BundleUnsatisfiableError
 from ..decisions import Decision
+from .bundling import BundleRouted
 from .routing import Routed
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
@@ -32,6 +34,7 @@ class Metrics:
             registry=self._registry,
         )
         self._routes = Counter("whyroute_routes", "Routes by outcome.", ["outcome"], registry=self._registry)
+        self._bundles = Counter("whyroute_bundles", "Bundles by outcome.", ["outcome"], registry=self._registry)
         self._most = Counter(
             "whyroute_most_rejecting",
             "Routes for which nothing qualified, by the constraint that rejected most.",
@@ -49,6 +52,7 @@ class Metrics:
         )
         for outcome in ("picked", "fallback", "unsatisfiable", "refused"):
             self._routes.labels(outcome)
+            self._bundles.labels(outcome)
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """A request was answered."""
@@ -70,6 +74,20 @@ class Metrics:
     def refused(self) -> None:
         """A request to route was broken."""
         self._routes.labels("refused").inc()
+
+    def bundled(self, routed: BundleRouted) -> None:
+        """A bundle was routed; `undecided` where the search ended before it found any."""
+        outcome = routed.outcome
+        if isinstance(outcome, Bundle):
+            self._bundles.labels("fallback" if outcome.fallback else "picked").inc()
+        else:
+            self._bundles.labels(
+                "unsatisfiable" if isinstance(outcome, BundleUnsatisfiableError) else "undecided"
+            ).inc()
+
+    def bundle_refused(self) -> None:
+        """A request for a bundle was broken."""
+        self._bundles.labels("refused").inc()
 
     def reloaded(self, outcome: str) -> None:
         """The pack was loaded again: `swapped`, `unchanged` or `refused`."""

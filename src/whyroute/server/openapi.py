@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .. import __version__
 from ..features import BUILT_IN_KINDS, FEATURES
-from ..wireschemas import answer_schema, request_schema
+from ..wireschemas import answer_schema, request_schema, tie_schema
 from .envelope import STATUSES
 from .queries import DEFAULT_LIMIT, MAX_LIMIT
 from .registrations import MAX_ID_LENGTH
@@ -194,6 +194,26 @@ def _paths() -> Json:
                 html=True,
             )
         },
+        "/v1/bundle": {
+            "post": _operation(
+                "bundle",
+                "routing",
+                "Route several capabilities together",
+                "The candidates that serve a bundle of the rule pack, or slots of the request's own, and meet what "
+                "ties them. There are none: 422, with the reasons and the explanation; `search-limit` where the search "
+                "ended before it found any, and that there are none is not proved.",
+                body=_ref("BundleRequest"),
+                answers={200: ("The decision.", _ref("BundleAnswer"))},
+                errors=(
+                    *_OF_TENANT,
+                    *_WITH_BODY,
+                    "unknown-bundle",
+                    "unknown-capability",
+                    "capability-unsatisfiable",
+                    "search-limit",
+                ),
+            )
+        },
         "/healthz": {
             "get": _operation(
                 "health",
@@ -316,7 +336,9 @@ def _headers(status: int) -> Json:
 
 def _error(codes: list[str]) -> Json:
     narrowed: Json = {"code": {"enum": codes}}
-    if "capability-unsatisfiable" in codes:
+    if "search-limit" in codes:
+        narrowed["details"] = _ref("UnsatisfiableBundle")
+    elif "capability-unsatisfiable" in codes:
         narrowed["details"] = _ref("Unsatisfiable")
     return {
         "allOf": [
@@ -435,7 +457,7 @@ def _schemas() -> Json:
             {"capability": capability},
             {
                 **hints,
-                "include": _list_of({"enum": ["matched", "explanation"]}, "What the answer holds beside the decision."),
+                "include": _included(),
             },
         ),
         "ExplainRequest": _object(
@@ -450,10 +472,87 @@ def _schemas() -> Json:
                 "explanation": _ref("Explanation"),
             },
         ),
+        **_bundle_schemas(capability, _refs_of(answer["$defs"]["Error"]["properties"]["reasons"])),
         "Vocabulary": _vocabulary(),
         "Readiness": _readiness(),
     }
     return dict(sorted(schemas.items()))
+
+
+def _bundle_schemas(capability: Json, reasons: Json) -> Json:
+    candidate, hints = _ref("Candidate"), _hints()
+    picks = {"type": "object", "additionalProperties": candidate, "description": "The candidate of each slot."}
+    slots: Json = {
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": {"minLength": 1},
+        "additionalProperties": _object({"capability": capability}, hints),
+        "description": "The capabilities, by the names of their slots, in order.",
+    }
+    own: Json = {
+        "bundle": {"type": "string", "description": "The name of a bundle of the rule pack."},
+        "slots": slots,
+        "together": _list_of(_ref("Tie"), "What ties the slots."),
+    }
+    request = _object({}, {**own, "labels": hints["labels"], "include": _included()})
+    sets = _list_of(_TEXTS)
+    return {
+        "Tie": tie_schema(),
+        "BundleRequest": {
+            **request,
+            "oneOf": [
+                {"required": ["bundle"], "properties": {"slots": False, "together": False}},
+                {"required": ["slots"], "properties": {"bundle": False}},
+            ],
+        },
+        "BundleAnswer": _object(
+            {"decision": _ref("BundleDecision"), "at": {"type": "string", "description": "The time of the request."}},
+            {
+                "matched": {
+                    "type": "object",
+                    "additionalProperties": _list_of(candidate),
+                    "description": "For each slot, the candidates that qualify for it on its own, in input order.",
+                },
+                "explanation": _ref("BundleExplanation"),
+            },
+        ),
+        "BundleDecision": _object(
+            {
+                "picks": picks,
+                "score": {"type": "number", "description": "Sum of the weights of the preferences that they meet."},
+                "fallback": {"type": "boolean", "description": "Fallback providers had to be counted in."},
+                "proved": {"type": "boolean", "description": "Whether no better bundle exists."},
+                "reason": _TEXT,
+            }
+        ),
+        "BundleExplanation": {
+            "description": "Why a bundle came out as it did. Ids of a slot's own constraints begin with its name.",
+            **_object(
+                {
+                    "satisfiable": {"type": "boolean"},
+                    "proved": {"type": "boolean", "description": "Whether all that is said was proved."},
+                    "constraints": _list_of({"type": "object", "required": ["id", "label", "owner", "slots"]}),
+                    "cores": sets,
+                    "corrections": sets,
+                    "relaxations": _list_of({"type": "object"}),
+                    "unknowns": _list_of({"type": "object"}),
+                    "nearMisses": _list_of({"type": "object"}),
+                },
+                {
+                    "truncated": _TEXTS,
+                    "ranking": _list_of({"type": "object"}),
+                    "clash": {"type": "string", "description": "The first core in plain words."},
+                },
+            ),
+        },
+        "UnsatisfiableBundle": _object(
+            {}, {"tenantId": _TEXT, "reasons": reasons, "explanation": _ref("BundleExplanation")}, "Why there is none."
+        ),
+    }
+
+
+def _included() -> Json:
+    return _list_of({"enum": ["matched", "explanation"]}, "What the answer holds beside the decision.")
 
 
 def _hints() -> Json:

@@ -10,13 +10,13 @@ from ..errors import CapabilityUnsatisfiableError, InvalidRequestError, Whyroute
 from ..explanations import Explanation
 from ..issues import Issue
 from ..jsontext import JsonTextError, read_json
-from . import listing, routing
+from . import bundling, listing, routing
 from .cursors import Cursors
 from .envelope import ApiError
 from .lines import LineWriter
 from .metrics import Metrics
 from .packs import PackInForce, PackKeeper
-from .records import decision_record
+from .records import bundle_record, decision_record
 from .registrations import Registration, read_registration
 from .storage import Storage
 from .stored import StoredRegistry
@@ -160,6 +160,33 @@ class Service:
         if isinstance(routed.outcome, CapabilityUnsatisfiableError):
             raise routed.outcome
         assert routed.answer is not None  # a decision has an answer
+        return routed.answer
+
+    def bundle(self, caller: Caller, body: bytes, request_id: str) -> dict[str, Any]:
+        """Route several capabilities together, and note the decision.
+
+        Raises:
+            BundleUnsatisfiableError: No candidates satisfy all slots together.
+            BundleLimitError: The search ended before it found any.
+        """
+        now = self.clock()
+        try:
+            asked = bundling.read_bundle_asked(_parsed(body))
+            pack, holdings = self._held(caller)
+            routed = bundling.route_bundle(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
+        except WhyrouteError:
+            self.metrics.bundle_refused()
+            raise
+        self.metrics.bundled(routed)
+        if self.decisions is not None:
+            self.decisions.put(
+                bundle_record(
+                    routed, asked, request_id=request_id, caller=caller, pack=pack, holdings=holdings, now=now
+                )
+            )
+        if isinstance(routed.outcome, WhyrouteError):
+            raise routed.outcome
+        assert routed.answer is not None  # a bundle has an answer
         return routed.answer
 
     def explain(self, caller: Caller, body: bytes) -> Explanation:
