@@ -155,6 +155,25 @@ def test_a_database_that_is_gone_is_told_of(database: str, tmp_path: Path, monke
     kit.service.storage.close()
 
 
+def test_versions_are_asked_for_past_the_engine_and_fail_alike(tmp_path: Path) -> None:
+    path = tmp_path / "providers.db"
+    storage = Storage(str(path))
+    other = Storage(str(path))
+    assert storage.version("t") == 0
+    other.add("t", read_registration(registration("a")))
+    assert storage.version("t") == 1
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE whyroute_versions RENAME TO elsewhere")
+    with pytest.raises(StorageUnavailableError):
+        storage.version("t")
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE elsewhere RENAME TO whyroute_versions")
+    connection.close()
+    assert storage.version("t") == 1
+    storage.close()
+    other.close()
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -4,10 +4,10 @@ import json
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO, Final, Protocol
 
 __all__ = ["FileSink", "LineWriter", "Sink", "StreamSink"]
@@ -15,6 +15,7 @@ __all__ = ["FileSink", "LineWriter", "Sink", "StreamSink"]
 Line = Mapping[str, Any]
 _BATCH: Final = 500
 _RETRY_SECONDS: Final = 0.5
+_GATHER_SECONDS: Final = 0.05
 
 
 class Sink(Protocol):
@@ -106,7 +107,7 @@ class FileSink:
 
 
 class LineWriter:
-    """Writes objects as lines of JSON, in the order in which they come.
+    """Writes objects as lines of JSON, in the order in which they come, within a moment.
 
     Args:
         sink: Where they go.
@@ -120,7 +121,8 @@ class LineWriter:
         self._sink = sink
         self._most = most
         self._on_trouble = on_trouble
-        self._queue: SimpleQueue[Line | None] = SimpleQueue()
+        self._queue: deque[Line] = deque()
+        self._ending = threading.Event()
         self._closing: float | None = None
         self._closed = False
         self.dropped = 0
@@ -130,14 +132,14 @@ class LineWriter:
     @property
     def waiting(self) -> int:
         """How many lines wait."""
-        return self._queue.qsize()
+        return len(self._queue)
 
     def put(self, line: Line) -> None:
         """Write a line, soon. The object must not change any more."""
-        if self._queue.qsize() >= self._most:
+        if len(self._queue) >= self._most:
             self.dropped += 1
         else:
-            self._queue.put(line)
+            self._queue.append(line)
 
     def close(self, seconds: float = 10) -> None:
         """Write what waits, and stop. What can't be written within the time is dropped and counted."""
@@ -145,22 +147,16 @@ class LineWriter:
             return
         self._closed = True
         self._closing = time.monotonic() + seconds
-        self._queue.put(None)
+        self._ending.set()
         self._thread.join(seconds + 1)
 
     def _run(self) -> None:
         ending = False
         while not ending:
-            lines = [self._queue.get()]
-            try:
-                while len(lines) < _BATCH:
-                    lines.append(self._queue.get_nowait())
-            except Empty:
-                pass
-            ending = None in lines
-            batch = [line for line in lines if line is not None]
-            if batch:
-                self._write(batch)
+            # It looks from time to time: being woken for each line would hold up whoever puts it.
+            ending = self._ending.wait(_GATHER_SECONDS)
+            while self._queue:
+                self._write([self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))])
         try:
             self._sink.close()
         except OSError as error:
