@@ -735,7 +735,7 @@ def import_(
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(short_help="Serve capabilities, providers and routing over HTTP.")
 def serve(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     host: Annotated[str, typer.Option("--host", metavar="H", help="The address to listen on.")] = "127.0.0.1",
@@ -803,7 +803,7 @@ def serve(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(short_help="Make or revoke a token of the service.")
 def token(
     tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.")],
     tokens: Annotated[
