@@ -1,6 +1,7 @@
 """Running the server: sockets, signals, the logs, and the watch over the pack."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -39,6 +40,7 @@ _HEADER_SECONDS: Final = 20
 _IDLE_SECONDS: Final = 75
 _LINGER_SECONDS: Final = 2
 _DRAIN_SECONDS: Final = 30
+_COLLECTOR: Final = (700, 10, 10)
 
 Remark = Callable[[str], None]
 Refuse = Callable[[WhyrouteError], None]
@@ -157,6 +159,8 @@ class _Running:
             decisions = self._decisions()
             service = self._service(storage, decisions)
             app = create_app(service, self.settings.limits, self.log)
+            # The command line's collector is in no hurry; what answers leave behind would pile up while a server runs.
+            gc.set_threshold(*_COLLECTOR)
             try:
                 asyncio.run(self._serve(app, service))
             finally:
