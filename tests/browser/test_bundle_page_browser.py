@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tabs import WIDTHS, Tab, active, contrast
 
 from page_cases import hostile_bundle
+from tabs import WIDTHS, Tab, active, contrast
 from whyroute.catalogfile import read_providers
 from whyroute.render.page import bundle_page
 from whyroute.wire import read_bundle_request

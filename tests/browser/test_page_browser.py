@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from tabs import FOCUSED, WIDTHS, Tab, active, contrast
 
 from page_cases import HOSTILE, hostile_request, large_request
+from tabs import FOCUSED, WIDTHS, Tab, active, contrast
 from whyroute.catalogfile import read_providers
 from whyroute.explanations import Explanation
 from whyroute.render.lines import printable

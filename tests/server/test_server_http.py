@@ -670,6 +670,7 @@ def test_decisions_on_bundles_are_kept(tmp_path: Path) -> None:
     first, second = [json.loads(line) for line in (tmp_path / "decisions.jsonl").read_text("utf-8").splitlines()]
     assert (first["tenant"], first["bundle"], first["labels"]) == ("alpha", "both", {"team": "a"})
     assert (first["picks"], first["score"]) == (found["decision"]["picks"], found["decision"]["score"])
+    assert first["shadow"] == found["shadow"]
     assert [each["id"] for each in first["registered"]] == ["mine"]
     assert (second["unsatisfiable"], second["cores"]) == (True, failed["cores"])
     text = kit.get("/metrics", None).body.decode()

@@ -73,12 +73,14 @@ class BundleRouted:
         request: The request, as it was solved.
         outcome: The bundle, or the error that says that there is none, or that the search ended before it found any.
         answer: The answer as it goes over the wire; None when there is no bundle.
+        shadow: What enforcing the rules that are only tried out would give, where some are.
     """
 
     resolved: ResolvedBundle
     request: BundleRequest
     outcome: Bundle | BundleUnsatisfiableError | BundleLimitError
     answer: dict[str, Any] | None
+    shadow: dict[str, Any] | None
 
 
 def route_bundle(
@@ -105,9 +107,12 @@ def route_bundle(
     request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
     solved = request.solve()
     outcome = outcome_of(solved)
+    shadow = None if solved.shadow is None else solved.shadow.to_dict()
     if not isinstance(outcome, Bundle):
-        return BundleRouted(resolved, request, outcome, None)
+        return BundleRouted(resolved, request, outcome, None, shadow)
     answer: dict[str, Any] = {"decision": outcome.to_dict(), "at": request.at}
+    if shadow is not None:
+        answer["shadow"] = shadow
     if "matched" in asked.include:
         answer["matched"] = {
             name: [candidate.to_dict() for candidate in slot.matched()]
@@ -115,7 +120,7 @@ def route_bundle(
         }
     if "explanation" in asked.include:
         answer["explanation"] = outcome.explanation.to_dict()
-    return BundleRouted(resolved, request, outcome, answer)
+    return BundleRouted(resolved, request, outcome, answer, shadow)
 
 
 def _slot_label_issues(pack: Pack, slots: Any, operator_labels: Mapping[str, str]) -> list[Issue]:

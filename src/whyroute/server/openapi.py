@@ -508,6 +508,11 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
         "BundleAnswer": _object(
             {"decision": _ref("BundleDecision"), "at": {"type": "string", "description": "The time of the request."}},
             {
+                "shadow": _object(
+                    {"by": {**_TEXTS, "description": "Those rules that would reject or reorder candidates."}},
+                    {"picks": picks, "unsatisfiable": {"const": True}, "proved": {"const": False}},
+                    "What enforcing the rules that are only tried out would give.",
+                ),
                 "matched": {
                     "type": "object",
                     "additionalProperties": _list_of(candidate),

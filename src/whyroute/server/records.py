@@ -75,6 +75,8 @@ def bundle_record(
         found |= {"unsatisfiable": True, "cores": cores}
     else:
         found["undecided"] = True
+    if routed.shadow is not None:
+        found["shadow"] = routed.shadow
     return found
 
 
