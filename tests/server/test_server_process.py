@@ -273,7 +273,7 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
     with serving(tmp_path, *arguments, pack=pack) as process:
         server = Running(process, tmp_path, tokens)
         first = httpx.get(f"{server.url}/readyz").json()["pack"]["digest"]
-        (pack / "a.yaml").write_text(good.replace("name: look", "name: look-closer"), "utf-8")
+        (pack / "a.yaml").write_text(good.replace("look", "look-closer"), "utf-8")
         assert process.event("pack-swapped")["digest"] != first
         with server.client() as client:
             assert client.post("/v1/route", json={"capability": "look-closer"}).status_code == 200
