@@ -13,6 +13,8 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+pytest_plugins = ["databases"]
+
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 

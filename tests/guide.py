@@ -65,8 +65,8 @@ class Shell:
 def worked_through(text: str, home: Path) -> str:
     """A page with what its commands print when they are run in order.
 
-    A YAML block whose first line is `# NAME` is written to that file, without that line where it says `, at the end`,
-    and then after what the file has.
+    A YAML block whose first line is `# NAME` is written to that file, that line included; where the line ends with
+    `, at the end`, after what the file has.
     """
     shell = Shell(home)
     try:
@@ -92,14 +92,14 @@ def _pieces(text: str, shell: Shell) -> Iterator[str]:
 
 
 def _write(body: str, folder: Path) -> None:
-    first, _, rest = body.partition("\n")
+    first = body.partition("\n")[0]
     name = first.removeprefix("# ").removesuffix(AT_END)
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     if first.endswith(AT_END):
-        file.write_text(file.read_text(encoding="utf-8") + rest, encoding="utf-8")
+        file.write_text(file.read_text(encoding="utf-8") + body, encoding="utf-8")
     else:
-        file.write_text(rest, encoding="utf-8")
+        file.write_text(body, encoding="utf-8")
 
 
 if __name__ == "__main__":

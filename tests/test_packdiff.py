@@ -15,7 +15,7 @@ from whyroute.catalog import Catalog
 from whyroute.cli import main
 from whyroute.render.diffmarkdown import MOST_BYTES, comparison_markdown
 from whyroute.render.diffs import comparison_lines
-from whyroute.rulepack.diffing import compare
+from whyroute.rulepack.diffing import compare_packs
 from whyroute.rulepack.diffing.matching import Matching
 
 DATA = Path(__file__).parent / "data" / "diffs"
@@ -207,7 +207,7 @@ def test_markdown_is_escaped() -> None:
     }
     new = {**old, "rules": [{**old["rules"][0], "require": {"region": "us"}}]}
     del new["rules"][0]["forbid"]
-    text = comparison_markdown(compare(loaded(old), loaded(new), at=AT), everything=True)
+    text = comparison_markdown(compare_packs(loaded(old), loaded(new), at=AT), everything=True)
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
     inline = [each for token in tokens for each in (token.children or [])]
     assert {each.content for each in inline if each.type == "html_inline"} <= {
@@ -232,7 +232,7 @@ def test_what_is_long_is_cut_and_says_so() -> None:
         "tenants": [{"tenantId": f"{'long-name-' * 5}{number}"} for number in range(count)],
     }
     new = {**old, "tenants": [{**each, "providers": {"deny": [f"p{n % 40}"]}} for n, each in enumerate(old["tenants"])]}
-    found = compare(loaded(old), loaded(new), at=AT)
+    found = compare_packs(loaded(old), loaded(new), at=AT)
     text = ["".join(part for part, _ in line) for line in comparison_lines(found)]
     assert len(text) < 200
     assert f"  and {count - 20} more" in text
@@ -256,7 +256,7 @@ def test_too_many_labels_are_cut_and_told() -> None:
             {"name": key, "because": "x", "when": {"labels": {key: "v"}}, "forbid": {"provider": "q"}} for key in keys
         ],
     }
-    found = compare(loaded(document), loaded(document), at=AT)
+    found = compare_packs(loaded(document), loaded(document), at=AT)
     (cut,) = found.cuts
     assert (cut.compared, cut.total) == (256, 3**12)
     assert found.is_same

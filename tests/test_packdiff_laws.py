@@ -12,7 +12,7 @@ import pack_strategies as packs
 from pack_strategies import AT, CAPABILITIES, TENANTS, documents, loaded, pairs
 from whyroute.errors import InvalidRequestError
 from whyroute.rulepack import Pack, Resolved
-from whyroute.rulepack.diffing import Comparison, compare
+from whyroute.rulepack.diffing import Comparison, compare_packs
 from whyroute.rulepack.diffing.comparison import Change, Scope
 from whyroute.rulepack.diffing.labels import LabelValue
 
@@ -110,7 +110,7 @@ def test_so_do_those_of_many_packs(drawn: tuple[Json, Json]) -> None:
 
 def check_every_route(drawn: tuple[Json, Json]) -> None:
     old, new = (loaded(document) for document in drawn)
-    found = compare(old, new, at=AT)
+    found = compare_packs(old, new, at=AT)
     common = candidates(old) & candidates(new)
     everyone = [
         {each.key: each for tenant in TENANTS for each in pack.catalog(tenant).candidates()} for pack in (old, new)
@@ -172,7 +172,7 @@ def shuffled(document: Json, random: Any) -> Json:
 @given(documents(), st.randoms(use_true_random=False))
 def test_a_pack_does_not_differ_from_itself(document: Json, random: Any) -> None:
     again = loaded(shuffled(document, random), "renamed/other.yml")
-    found = compare(loaded(document), again, at=AT)
+    found = compare_packs(loaded(document), again, at=AT)
     assert found.is_same
     assert {each.verdict for each in found.tenants} == {"same"}
     assert found.to_dict()["changes"] == []
@@ -189,7 +189,7 @@ def test_what_is_added_never_loosens(document: Json, kind: str, data: st.DataObj
         part = data.draw(st.fixed_dictionaries({}, optional=packs.clauses))
         new["policies"].append({"name": "added", **part})
         new["tenants"][0]["extends"].append("added")
-    found = compare(loaded(document), loaded(new), at=AT)
+    found = compare_packs(loaded(document), loaded(new), at=AT)
     assert not found.is_looser
     assert all(each.verdict in ("same", "stricter") for each in found.tenants)
     assert not [each for each in found.changes if each.effect.gained or each.effect.kind == "appeared"]
@@ -202,7 +202,7 @@ MIRRORED = {"stricter": "looser", "looser": "stricter", "both": "both", "same": 
 @given(pairs())
 def test_the_other_way_round_everything_is_mirrored(drawn: tuple[Json, Json]) -> None:
     old, new = (loaded(document) for document in drawn)
-    there, back = compare(old, new, at=AT), compare(new, old, at=AT)
+    there, back = compare_packs(old, new, at=AT), compare_packs(new, old, at=AT)
     assert [MIRRORED[each.verdict] for each in there.tenants] == [each.verdict for each in back.tenants]
     assert (there.added, there.removed) == (back.removed, back.added)
     assert sorted(map(moved, sides(there, mirrored=False))) == sorted(map(moved, sides(back, mirrored=True)))

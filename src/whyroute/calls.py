@@ -6,9 +6,9 @@ In all of them None says that a value is absent; a 0, an empty text or an empty 
 import math
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
 from .fields import Amount, Count, Number, PositiveInteger, WireModel, broken
 from .frozen import FrozenDict, FrozenList
@@ -111,6 +111,9 @@ def _traceparent(value: str) -> str:
 
 
 class _Shape(WireModel):
+    # Most programs route without a call, so that pydantic need not get ready for them on import.
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)
+
     def to_dict(self) -> dict[str, Any]:
         """The value as it goes over the wire: plain dicts and lists that may be changed, absent keys left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -177,11 +177,18 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
 
 def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
     """What puts the pick before the next of those that score the same."""
+    told = ""
     for order in ranking.orders:
         foremost = order.foremost(tied)
-        if foremost != tied and foremost.bit_count() == 1:
-            return order.told
+        if foremost != tied:
+            if foremost.bit_count() == 1:
+                return order.told
+            told = f"{order.told}; of {foremost.bit_count()} that tie, "
         tied = foremost
+    return told + _decided_by_name(pick, tied, ranking)
+
+
+def _decided_by_name(pick: Candidate, tied: int, ranking: Ranking) -> str:
     following = ranking.catalog.candidate(bits.select(tied, 1))
     if following.metadata.id != pick.metadata.id:
         return "the order of provider ids decides"

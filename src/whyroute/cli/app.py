@@ -744,3 +744,92 @@ def import_(
     if not result.providers:
         complain("nothing of this catalog can be used")
         raise typer.Exit(2)
+
+
+@app.command(short_help="Serve capabilities, providers and routing over HTTP.")
+def serve(
+    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="P", help="The port; 0 takes any that is free.")] = 8000,
+    tokens: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--tokens", metavar="FILE", help="The file of tokens that `whyroute token` makes."),
+    ] = None,
+    tenant: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--tenant", "-t", metavar="T", help="Without --tokens: the one tenant that is served, here alone."
+        ),
+    ] = None,
+    database: Annotated[
+        str,
+        typer.Option(
+            "--db",
+            metavar="URL",
+            envvar="WHYROUTE_DB",
+            help="Where registered providers are kept: an SQLite file, or the URL of a PostgreSQL database.",
+        ),
+    ] = "whyroute.db",
+    label: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--label", metavar="KEY=VALUE", help="A label of every request, the operator's; may be repeated."),
+    ] = None,
+    decisions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--decisions", metavar="FILE", help="Write one line of JSON for every route."),
+    ] = None,
+    cursor_keys: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--cursor-keys", metavar="FILE", help="Keys for cursors, one a line; the first seals, any opens."),
+    ] = None,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Watch the pack; SIGHUP loads it again in any case.")
+    ] = False,
+    adapters: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--adapters", metavar="MODULE:NAME", help="A registry of adapters that set up what is registered."
+        ),
+    ] = None,
+) -> None:
+    """Serve capabilities, providers and routing over HTTP. It needs the extra `server`.
+
+    The log of requests goes to standard output as lines of JSON. SIGTERM lets what was begun come to its end.
+    """
+    from .serve import run_serve  # noqa: PLC0415
+
+    status = run_serve(
+        pack,
+        host=host,
+        port=port,
+        tokens=tokens,
+        tenant=tenant,
+        database=database,
+        labels=label or [],
+        decisions=decisions,
+        cursor_keys=cursor_keys,
+        reload=reload,
+        adapters=adapters,
+    )
+    raise typer.Exit(status)
+
+
+@app.command(short_help="Make or revoke a token of the service.")
+def token(
+    tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.")],
+    tokens: Annotated[
+        Path, typer.Option("--tokens", metavar="FILE", help="The file that keeps its hash; made if need be.")
+    ],
+    expires: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--expires", metavar="TIME", help="A date, to its end, or a date and time with its zone."),
+    ] = None,
+    revoke: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--revoke", metavar="ID", help="Revoke this token instead: its id, which is its middle part."),
+    ] = None,
+) -> None:
+    """Print a new token for the service, this once, and keep its hash; or revoke one."""
+    from .token import run_token  # noqa: PLC0415
+
+    run_token(tenant, tokens, expires, revoke)

@@ -10,7 +10,7 @@ from ..errors import WhyrouteError
 from ..issues import printable
 from ..moments import moment_issues, written
 from ..rulepack import Pack
-from ..rulepack.diffing import Comparison, PackRequest, compare, read_requests
+from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requests
 from .inputs import lines_of, open_input
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, settled
 from .revisions import opened_at
@@ -53,7 +53,9 @@ def run_diff(
     before, after = _packs(old, new)
     wanted = None if requests is None else _requests(requests, before, after)
     with _progress(wanted=progress) as advance:
-        comparison = compare(before, after, at=at or written(datetime.now(UTC)), requests=wanted, progress=advance)
+        comparison = compare_packs(
+            before, after, at=at or written(datetime.now(UTC)), requests=wanted, progress=advance
+        )
     with settled(1 if _fails(comparison, fail_on) else 0):
         if format == "json":
             print_json(comparison.to_dict(), output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
+from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import deepcopy
@@ -142,12 +143,13 @@ class _Selection(WireSequence[T]):
         self._roster = split.roster
 
     @property
+    @abstractmethod
     def _selectors(self) -> bytes:
-        raise NotImplementedError
+        """For every place in input order, 1 where its candidate is in the set, else 0."""
 
+    @abstractmethod
     def _made(self, places: Sequence[int]) -> Iterator[T]:
         """The items of some places in input order."""
-        raise NotImplementedError
 
     def _blocks(self) -> Iterator[tuple[slice, bytes]]:
         """Parts of the input order, each with the selectors of those in the set; parts without any are left out."""

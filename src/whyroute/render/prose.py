@@ -310,9 +310,11 @@ def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
         count = len(contrast.failed)
         yield (*why, (f"? {counted(count, 'constraint')} reject{'s' if count == 1 else ''} it", ""))
         for constraint, reason in contrast.failed:
+            # The reason of a rule begins with the rule.
+            what = "" if constraint.owner == "rule" else f"  {printable(described(constraint, tenant_of(explanation)))}"
             yield (
                 (f"  {constraint.id}", "cyan"),
-                (f"  {printable(described(constraint, tenant_of(explanation)))}", ""),
+                (what, ""),
                 (f"  {printable(reason.message)}", "yellow"),
                 (f"  ask {printable(constraint.contact)}" if constraint.contact else "", "dim"),
             )

@@ -3,7 +3,8 @@
 from .coverage import Coverage, Covered
 from .definitions import Definition
 from .expectations import Mismatch
-from .loading import load_pack
+from .loading import load_pack, pack_of
+from .models import Descriptor
 from .pack import (
     AttachedRule,
     Pack,
@@ -13,9 +14,10 @@ from .pack import (
     UnknownBundleError,
     UnknownCapabilityError,
     UnknownTenantError,
+    metadata_document,
 )
 from .problems import PackError, Place, Problem
-from .sources import pack_files
+from .sources import Source, pack_files, read_sources
 from .testing import Case, CaseResult, NoTestsError, Results, run_tests
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Coverage",
     "Covered",
     "Definition",
+    "Descriptor",
     "Mismatch",
     "NoTestsError",
     "Pack",
@@ -35,10 +38,14 @@ __all__ = [
     "Resolved",
     "ResolvedBundle",
     "Results",
+    "Source",
     "UnknownBundleError",
     "UnknownCapabilityError",
     "UnknownTenantError",
     "load_pack",
+    "metadata_document",
     "pack_files",
+    "pack_of",
+    "read_sources",
     "run_tests",
 ]

@@ -76,4 +76,5 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
         waivers=definitions.waivers,
         bundles=definitions.bundles,
         tests=definitions.tests,
+        descriptors=definitions.descriptors,
     )

@@ -13,6 +13,7 @@ from ..providers import ProviderMetadata
 __all__ = [
     "BundleEntry",
     "CapabilityEntry",
+    "Descriptor",
     "Expectation",
     "LabelDeclaration",
     "PackProvider",
@@ -77,6 +78,18 @@ class BundleEntry(WireModel):
         description="the capabilities, by the names of their slots", json_schema_extra={"minProperties": 1}
     )
     together: tuple[dict[str, Any], ...] = Field(default=(), description="what ties the slots")
+
+
+class Descriptor(WireModel):
+    """A feature or a kind beyond the built-in ones, for the service's list of capabilities."""
+
+    id: Name = Field(description="what the list calls it; built-in ones are `feature:<feature>`")
+    feature: Name = Field(description="the feature, as models list it")
+    description: str = Field(description="what it promises, in one sentence")
+    kind: OrAbsent[Name] = Field(default=None, description="the kind of capability; absent: llm-inference")
+    params_schema: OrAbsent[Mapping[str, Any]] = Field(
+        default=None, description="a JSON Schema of the parameters that go with the feature"
+    )
 
 
 class _Part(WireModel):

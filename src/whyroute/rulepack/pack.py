@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
+from ..bundles.reading import read_slots, read_together, why_not_issues
 from ..bundles.wire import BundleRequest
 from ..catalog import Catalog
 from ..conditions import Condition
@@ -17,16 +18,25 @@ from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..kleene import Call, Setting
 from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
-from ..providers import DeclaredProvider, ProviderMetadata
+from ..providers import DeclaredProvider, ProviderMetadata, SetupFailure
 from ..regions import Regions, regions_of
 from ..rulebook import Entry, Rulebook, read_rulebook
 from ..rules import Rule, Waiver
 from ..solver import EngineName
 from ..solving import Situation
-from ..wire import Request, read_bundle_request
+from ..wire import Request
 from .definitions import Definition
 from .linking import named_in
-from .models import BundleEntry, CapabilityEntry, LabelDeclaration, PackProvider, PackTest, PolicyPart, Tenant
+from .models import (
+    BundleEntry,
+    CapabilityEntry,
+    Descriptor,
+    LabelDeclaration,
+    PackProvider,
+    PackTest,
+    PolicyPart,
+    Tenant,
+)
 from .problems import Place
 from .reading import bundle_entry
 
@@ -43,6 +53,7 @@ __all__ = [
     "UnknownTenantError",
     "as_policy",
     "clause_origin",
+    "metadata_document",
     "sets_clause",
 ]
 
@@ -165,6 +176,7 @@ class Pack:
         waivers: Waivers, by name.
         bundles: Several capabilities each that are routed together, by name.
         tests: Tests, by name.
+        descriptors: Features and kinds beyond the built-in ones, by id.
     """
 
     path: str
@@ -181,6 +193,7 @@ class Pack:
     waivers: Mapping[str, Definition[Waiver]]
     bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
+    descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
@@ -464,7 +477,7 @@ class Pack:
                 if declaration not in self.capabilities:
                     raise UnknownCapabilityError(declaration, self.capabilities)
                 capability = self.capabilities[declaration].value
-                declaration = _declaration(capability)
+                declaration, _ = self.declaration(declaration)
             found: list[Issue] = []
             own = self._labels(capability, {**given, **slot.labels}, operator, found)
             issues += [issue for issue in found if issue not in issues]
@@ -477,17 +490,18 @@ class Pack:
                 labels=own or None,
                 tokens=None if tokens is None else tokens.model_dump(by_alias=True),
             )
+        if why_not is not None:
+            issues += why_not_issues(_candidates_document(why_not), "/whyNot", slots)
         if issues:
             raise InvalidRequestError(issues)
-        return ResolvedBundle(
-            self,
-            policy,
-            slots,
-            tuple(entry.together),
-            at,
-            why_not,
-            self.catalog(tenant) if catalog is None else catalog,
-        )
+        candidates = self.catalog(tenant) if catalog is None else catalog
+        return ResolvedBundle(self, policy, slots, tuple(entry.together), at, why_not, candidates)
+
+    def operator_label_issues(self, labels: Mapping[str, str]) -> list[Issue]:
+        """What is wrong with the labels that whoever runs the service sets; any may be set where none are declared."""
+        if self.labels is None:
+            return []
+        return list(_label_issues(labels, {name: each.value for name, each in self.labels.items()}, by_operator=True))
 
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
@@ -501,7 +515,7 @@ class Pack:
         declared = None if self.labels is None else {name: each.value for name, each in self.labels.items()}
         if declared is not None:
             issues += _label_issues(given, declared, by_operator=False)
-            issues += _label_issues(operator, declared, by_operator=True)
+        issues += self.operator_label_issues(operator)
         found = {name: each.default for name, each in (declared or {}).items() if each.default is not None}
         fixed = {} if entry is None else dict(entry.labels)
         for key, value in fixed.items():
@@ -582,7 +596,7 @@ class Resolved:
         }
         return {
             "capability": copy.deepcopy(self.declaration),
-            "providers": [_provider_document(each) for each in self.catalog.metadata],
+            "providers": [metadata_document(each) for each in self.catalog.metadata],
             "tenantPolicy": self.policy.clauses.to_dict(),
             **self._facts(),
             **_given(
@@ -608,14 +622,23 @@ class Resolved:
             whyNot=asked,
         )
 
-    def read(self, *, include: Sequence[str] = (), now: datetime | None = None) -> Request:
+    def read(
+        self,
+        *,
+        include: Sequence[str] = (),
+        now: datetime | None = None,
+        setup_failures: Sequence[SetupFailure] = (),
+    ) -> Request:
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
         Args:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
+            setup_failures: Providers that could not be set up, to be named when nothing qualifies.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
+        if "request" in include and setup_failures:
+            document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
         if "at" not in document:
             document["at"] = written(now or datetime.now(UTC))
         if include:
@@ -631,7 +654,7 @@ class Resolved:
             self.origins,
             self.policy.contacts,
         )
-        return Request(document, self.capability, self.catalog, self.policy.clauses, (), situation)
+        return Request(document, self.capability, self.catalog, self.policy.clauses, tuple(setup_failures), situation)
 
     def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -687,25 +710,48 @@ class ResolvedBundle:
         """The wire request: `answer` gives it the pack's answer, without the pack."""
         alone = self.pack.resolve(self.policy.tenant, {"needs": []}, at=self.at, catalog=self.catalog).request
         kept = {key: value for key, value in alone.items() if key not in ("capability", "labels")}
-        asked = None
-        if self.why_not is not None:
-            asked = {slot: {"provider": pair[0], "model": pair[1]} for slot, pair in self.why_not.items()}
         return {
             "slots": copy.deepcopy(self.slots),
             "together": copy.deepcopy(list(self.together)),
             **kept,
-            **_given(whyNot=asked),
+            **self._asked_about(),
         }
 
-    def read(self, *, include: Sequence[str] = (), now: datetime | None = None) -> BundleRequest:
-        """The request, ready to be solved and answered.
+    def _asked_about(self) -> dict[str, Any]:
+        return {} if self.why_not is None else {"whyNot": _candidates_document(self.why_not)}
+
+    def read(
+        self,
+        *,
+        include: Sequence[str] = (),
+        now: datetime | None = None,
+        setup_failures: Sequence[SetupFailure] = (),
+    ) -> BundleRequest:
+        """The request, ready to be solved and answered. The candidates are those of the pack, indexed once.
 
         Args:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
+            setup_failures: Providers that could not be set up, to be named when nothing qualifies.
         """
-        request = {**self.request, **({"include": list(include)} if include else {})}
-        return read_bundle_request(request, now=now)
+        document = copy.deepcopy(self.request) if "request" in include else self._asked_about()
+        if "request" in include and setup_failures:
+            document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
+        document["at"] = self.at if self.at is not None else written(now or datetime.now(UTC))
+        if include:
+            document["include"] = list(include)
+        situation = Situation(
+            self.pack.rulebook(self.policy.tenant),
+            self.pack.setting(self.catalog, None),
+            {},
+            None,
+            read_moment(document["at"]),
+            self.policy.origins,
+            self.policy.contacts,
+        )
+        slots, _ = read_slots(self.slots, situation)
+        ties = read_together(self.together, self.slots)
+        return BundleRequest(document, slots, ties, self.catalog, self.policy.clauses, tuple(setup_failures))
 
     def answer(self, *, include: Sequence[str] = ()) -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -768,11 +814,16 @@ def _given(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+def _candidates_document(candidates: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, str]]:
+    return {slot: {"provider": provider, "model": model} for slot, (provider, model) in candidates.items()}
+
+
 def _of_tenant(entry: Entry, tenant: str) -> Entry:
     """A rule with the waivers of one tenant alone."""
     own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == tenant)
     return entry if own == entry.lifts else replace(entry, lifts=own)
 
 
-def _provider_document(metadata: ProviderMetadata) -> dict[str, Any]:
+def metadata_document(metadata: ProviderMetadata) -> dict[str, Any]:
+    """Metadata as it goes over the wire: what was given, and nothing filled in."""
     return metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from ..bundles.reading import slot_issues, slots_shape_issues, together_issues
@@ -10,8 +11,9 @@ from ..conditionissues import condition_issues
 from ..conditions import CHECKED, Condition
 from ..declarations import Capability, read_capability
 from ..errors import InvalidCapabilityError, InvalidInputError
+from ..features import FEATURES
 from ..fields import WireModel
-from ..issues import Issue, child, did_you_mean, quoted, shown
+from ..issues import Issue, child, did_you_mean, pointer, printable, quoted, shown
 from ..jsontext import plain
 from ..modelissues import read_model
 from ..moments import moment_issues
@@ -22,6 +24,7 @@ from .definitions import Definition
 from .models import (
     BundleEntry,
     CapabilityEntry,
+    Descriptor,
     Expectation,
     LabelDeclaration,
     PackProvider,
@@ -64,6 +67,7 @@ class Definitions:
         self.waivers: dict[str, Definition[Waiver]] = self._read("waivers", self._waiver)
         self.bundles: dict[str, Definition[BundleEntry]] = self._read("bundles", bundle_entry)
         self.tests: dict[str, Definition[PackTest]] = self._read("tests", self._test)
+        self.descriptors: dict[str, Definition[Descriptor]] = self._read("descriptors", _descriptor)
 
     def names(self, section: str) -> Collection[str]:
         """The names that a section defines, those of broken entries included: who refers to them is not wrong."""
@@ -361,6 +365,22 @@ def _asked_issues(test: Mapping[str, Any]) -> list[Issue]:
         strange = [key for key in keys if key == "picks"]
         what = "a bundle"
     return [Issue(child("/expect", key), f"{shown(key)} is expected of {what}") for key in strange]
+
+
+def _descriptor(document: Any) -> tuple[Any, list[Issue]]:
+    value, issues = _model_of(Descriptor)(document)
+    if value is None:
+        return None, issues
+    if value.id in _BUILT_IN_IDS:
+        issues.append(Issue("/id", f"{shown(value.id)} is built in; a pack describes what goes beyond"))
+    if value.params_schema is not None:
+        for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(document["paramsSchema"]):
+            at = "/paramsSchema" + pointer(error.absolute_path)
+            issues.append(Issue(at, f"no JSON Schema (draft 2020-12): {printable(error.message)}"))
+    return value, in_document_order(issues, document)
+
+
+_BUILT_IN_IDS: Final = frozenset(f"feature:{feature}" for feature in FEATURES)
 
 
 def _one_or_more(value: Any, path: str, what: str) -> list[Issue]:

@@ -7,7 +7,17 @@ from ..providers import ModelCost, ModelInfo, ModelThinking, ProviderMetadata
 from ..rules import Rule, Waiver
 from ..schema import capability_schema
 from ..wireschemas import of_model, tie_schema
-from .models import BundleEntry, BundleSlot, Expectation, LabelDeclaration, PackTest, PolicyPart, Tenant, Tokens
+from .models import (
+    BundleEntry,
+    BundleSlot,
+    Descriptor,
+    Expectation,
+    LabelDeclaration,
+    PackTest,
+    PolicyPart,
+    Tenant,
+    Tokens,
+)
 
 __all__ = ["pack_schema"]
 
@@ -30,6 +40,7 @@ def pack_schema() -> Json:
     definitions["Waiver"] = of_model(Waiver, definitions)
     definitions["Bundle"] = _bundle(definitions)
     definitions["Test"] = _test(definitions)
+    definitions["Descriptor"] = of_model(Descriptor, definitions)
     definitions.setdefault("Condition", of_model(Condition, definitions))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -61,6 +72,7 @@ def pack_schema() -> Json:
             "waivers": _list("Waiver", "Exceptions from waivable rules, each for one tenant."),
             "bundles": _list("Bundle", "Several capabilities each that are routed together, with what ties them."),
             "tests": _list("Test", "What requests must come to; `whyroute test` runs them."),
+            "descriptors": _list("Descriptor", "Features and kinds beyond the built-in ones; the service lists them."),
         },
         "$defs": definitions,
     }

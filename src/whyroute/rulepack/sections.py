@@ -25,6 +25,7 @@ LISTS: Final = {
     "waivers": "name",
     "bundles": "name",
     "tests": "name",
+    "descriptors": "id",
 }
 """The sections that are lists of objects, each with the key that names an entry."""
 
@@ -44,11 +45,9 @@ SECTIONS: Final = (
     "waivers",
     "bundles",
     "tests",
+    "descriptors",
 )
 """All sections."""
-
-LATER: Final = ("descriptors",)
-"""Sections that this version does not read."""
 
 _SINGULAR: Final = {
     "regions": "region group",
@@ -62,6 +61,7 @@ _SINGULAR: Final = {
     "waivers": "waiver",
     "bundles": "bundle",
     "tests": "test",
+    "descriptors": "descriptor",
 }
 
 
@@ -131,9 +131,7 @@ class Sections:
                     else f"{_found(version)}; the format version is {FORMAT_VERSION}",
                 )
         for key, position in root.keys.items():
-            if key in LATER:
-                complain(position, f"{shown(key)} is not supported by this version of whyroute")
-            elif key not in SECTIONS and key != VERSION_KEY:
+            if key not in SECTIONS and key != VERSION_KEY:
                 complain(position, unknown_key(key, SECTIONS, root.value))
         return False
 

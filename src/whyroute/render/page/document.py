@@ -10,7 +10,7 @@ from ...explanations import Explanation
 from . import markup, sections
 from .payload import matrix_of, payload, script_json
 
-__all__ = ["content_policy", "data", "explanation_page"]
+__all__ = ["content_policy", "data", "explanation_page", "page_sources"]
 
 
 def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
@@ -23,7 +23,7 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         explanation: What to show.
         title: What the page is called, such as the name of the request's file.
     """
-    style, script = data("page.css"), data("frame.js") + data("page.js")
+    style, script = _style_and_script()
     matrix = matrix_of(explanation)
     answer = sections.headline(explanation)
     return Template(data("page.html")).substitute(
@@ -38,6 +38,18 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         omitted=_omitted(matrix.omitted_survivors, matrix.omitted_others, len(matrix.numbers)),
         data=script_json(payload(explanation, matrix)),
     )
+
+
+@cache
+def page_sources() -> tuple[str, str]:
+    """What a Content Security Policy has to admit for a page: the source expressions of its style and its script."""
+    style, script = _style_and_script()
+    return _hash(style), _hash(script)
+
+
+@cache
+def _style_and_script() -> tuple[str, str]:
+    return data("page.css"), data("frame.js") + data("page.js")
 
 
 def _omitted(survivors: int, others: int, shown: int) -> str:

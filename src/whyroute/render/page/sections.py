@@ -374,7 +374,8 @@ def _constraints(explanation: Explanation) -> str:
         shadow = (
             ' <span class="tag">shadow: rejects nobody, would reject as counted</span>' if constraint.shadow else ""
         )
-        ask = "" if constraint.contact is None else f' <span class="id">ask {markup.escape(constraint.contact)}</span>'
+        contact = constraint.contact
+        ask = "" if contact is None else f' <span class="note">(ask {markup.escape(contact)})</span>'
         rows.append(
             [
                 _constraint(constraint, tenant) + ask + shadow,

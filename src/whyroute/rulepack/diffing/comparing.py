@@ -31,7 +31,7 @@ from .matching import Matching
 from .requests import PackRequest
 from .sides import Asked, Outcome, Rejecting, Side, TenantSide
 
-__all__ = ["Progress", "compare"]
+__all__ = ["Progress", "compare_packs"]
 
 Progress = Callable[[int, int], None]
 """Told how many tenants and capabilities, or requests, are done, and of how many."""
@@ -83,7 +83,7 @@ class _Tally:
     kinds: dict[str, int] = field(default_factory=dict)
 
 
-def compare(
+def compare_packs(
     old: Pack,
     new: Pack,
     *,
@@ -94,8 +94,9 @@ def compare(
     """What differs between two packs in what they answer.
 
     Without requests, every capability of both packs is routed for every tenant of both, with every combination of
-    labels that a rule of one of them tells apart. A thousand rules, 200 tenants, 20 capabilities and 5,000 candidates
-    take a few seconds.
+    labels that a rule of one of them tells apart.
+    The cost is that of a route for each, and of naming the causes for each that differs: about a millisecond for a
+    tenant with twenty rules over 5,000 candidates, three where everything differs.
 
     Args:
         old: One pack.

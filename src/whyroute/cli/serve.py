@@ -1,0 +1,81 @@
+"""`whyroute serve`: the service on a socket, until a signal ends it."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import MissingExtraError, WhyrouteError
+from .output import CommandError, complain_about, remark
+from .packs import labels_of
+
+__all__ = ["missing_extra", "run_serve"]
+
+
+def run_serve(
+    pack: str,
+    *,
+    host: str,
+    port: int,
+    tokens: Path | None,
+    tenant: str | None,
+    database: str,
+    labels: Sequence[str],
+    decisions: Path | None,
+    cursor_keys: Path | None,
+    reload: bool,
+    adapters: str | None,
+) -> int:
+    """Serve until a signal says otherwise, and return the exit status.
+
+    Raises:
+        CommandError: The server can't be started.
+    """
+    try:
+        from ..server.serving import Settings, serve  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "whyroute serve") from None
+    settings = Settings(
+        pack=pack,
+        host=host,
+        port=port,
+        tokens=tokens,
+        tenant=tenant,
+        database=database,
+        labels=labels_of(labels),
+        decisions=decisions,
+        cursor_keys=cursor_keys,
+        reload=reload,
+        adapters=None if adapters is None else _adapters(adapters),
+    )
+    try:
+        return serve(settings, remark=remark, refuse=lambda error: complain_about(CommandError(error)))
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+
+
+def missing_extra(error: ModuleNotFoundError, purpose: str) -> CommandError:
+    """What to say when a library of the extra is not there; anything else that is missing is a fault."""
+    if error.name is None or error.name.partition(".")[0] == "whyroute":
+        raise error
+    return CommandError(MissingExtraError("server", f"`{purpose}`"))
+
+
+def _adapters(named: str) -> Any:
+    from ..adapters import AdapterFactoryRegistry  # noqa: PLC0415
+
+    module, colon, name = named.partition(":")
+    if not colon or not module or not name:
+        raise CommandError("--adapters names a registry of adapters as MODULE:NAME")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise CommandError(f"--adapters: there is no module `{error.name}`") from None
+    except AttributeError:
+        raise CommandError(f"--adapters: module `{module}` has no `{name}`") from None
+    if not isinstance(found, AdapterFactoryRegistry):
+        raise CommandError(f"--adapters: `{named}` is no AdapterFactoryRegistry")
+    return found

@@ -1,0 +1,1 @@
+"""The service: the catalog of capabilities, providers and routing over HTTP. It needs the extra `server`."""

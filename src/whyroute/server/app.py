@@ -1,0 +1,296 @@
+"""The application: paths and methods to what the service does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .. import __version__
+from ..bundles import BundleUnsatisfiableError
+from ..errors import CapabilityUnsatisfiableError, WhyrouteError
+from .answers import error_answer, json_answer
+from .envelope import ApiError, api_error
+from .gateway import FAULT, CallerGoneError, Gateway, Visit
+from .limits import Limits
+from .lines import LineWriter
+from .metrics import CONTENT_TYPE
+from .openapi import openapi_document
+from .page import PAGE_FILES, page_file, page_policy
+from .queries import read_query, read_segment
+from .service import Service
+from .tokens import Caller
+
+__all__ = ["LOOPBACK_HOSTS", "Application", "create_app"]
+
+T = TypeVar("T")
+Scope = MutableMapping[str, Any]
+Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
+
+LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_WORKERS: Final = 16
+_PAGE: Final = ("limit", "cursor", "feature")
+
+
+class Application:
+    """The service as an ASGI application.
+
+    Args:
+        service: What it serves.
+        limits: Limits of one request.
+        log: The log of requests; None for none.
+    """
+
+    def __init__(self, service: Service, limits: Limits | None = None, log: LineWriter | None = None) -> None:
+        self.service = service
+        self.limits = limits or Limits()
+        self.fastapi = FastAPI(title="whyroute", version=__version__, openapi_url=None, docs_url=None, redoc_url=None)
+        self.fastapi.router.redirect_slashes = False
+        self.fastapi.add_exception_handler(HTTPException, _http_error)
+        self.fastapi.add_exception_handler(Exception, _http_error)
+        self.fastapi.openapi = openapi_document  # type: ignore[method-assign]
+        for path, methods in _ROUTES.items():
+            self.fastapi.router.routes.append(Route(path, _Methods(self, path, methods)))
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
+        hosts = LOOPBACK_HOSTS if service.tokens is None else None
+        self._gateway = Gateway(self.fastapi, self.limits, service.metrics, log, hosts)
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        await self._gateway(scope, receive, send)
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do something off the event loop, within the time that an answer may take."""
+        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        return await asyncio.wait_for(future, self.limits.answer_seconds)
+
+    def caller(self, request: Request, visit: Visit) -> Caller:
+        """Whose request it is."""
+        caller = self.service.caller(request.scope["headers"])
+        visit.tenant = caller.tenant
+        return caller
+
+    def note_fault(self, error: Exception, visit: Visit) -> None:
+        """Put a fault of our own into the log."""
+        self._gateway.note_fault(error, visit)
+
+    def close(self) -> None:
+        """Let the work that was begun come to its end."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Methods:
+    """The methods of one path."""
+
+    def __init__(self, app: Application, path: str, methods: Mapping[str, Handler]) -> None:
+        self._app = app
+        self._path = path
+        self._methods = {**methods, **({"HEAD": methods["GET"]} if "GET" in methods else {})}
+        self._allow = ", ".join(sorted(self._methods))
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        visit: Visit = scope["whyroute.visit"]
+        visit.route = self._path
+        handler = self._methods.get(scope["method"])
+        answer: Response
+        if handler is None:
+            message = f"this path takes {self._allow} only"
+            answer = error_answer(
+                ApiError("method-not-allowed", message, headers={"Allow": self._allow}), visit.request_id
+            )
+        else:
+            try:
+                answer = await handler(self._app, Request(scope, receive), visit)
+            except WhyrouteError as error:
+                answer = _error_answer(error, visit.request_id)
+            except TimeoutError:
+                late = ApiError("answer-timeout", "the answer takes too long to make")
+                answer = error_answer(late, visit.request_id)
+            except CallerGoneError:
+                return
+            except Exception as error:
+                self._app.note_fault(error, visit)
+                answer = error_answer(FAULT, visit.request_id)
+        await answer(scope, receive, send)
+
+
+def _error_answer(error: WhyrouteError, request_id: str) -> Response:
+    return error_answer(api_error(error), request_id)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    """What the framework refuses by itself."""
+    if not isinstance(error, HTTPException):
+        return error_answer(FAULT, request.scope["whyroute.visit"].request_id)
+    code, message = {
+        404: ("not-found", "there is nothing at this path"),
+        405: ("method-not-allowed", "this path does not take this method"),
+    }.get(error.status_code, ("bad-request", "the request can't be read"))
+    return error_answer(ApiError(code, message), request.scope["whyroute.visit"].request_id)
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a request, which has to be JSON."""
+    kind = request.headers.get("content-type")
+    if kind is not None:
+        named = kind.partition(";")[0].strip().lower()
+        if named != "application/json" and not (named.startswith("application/") and named.endswith("+json")):
+            raise ApiError("unsupported-media-type", "a body is JSON; send `Content-Type: application/json`")
+    chunks = []
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise CallerGoneError
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+def _query(request: Request, *known: str) -> dict[str, str]:
+    return read_query(request.scope["query_string"], known)
+
+
+async def _list_capabilities(app: Application, request: Request, visit: Visit) -> Response:
+    caller, query = app.caller(request, visit), _query(request, *_PAGE)
+    return await app.run(lambda: json_answer(app.service.list_capabilities(caller, query)))
+
+
+async def _get_capability(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    name = read_segment(request.path_params["capabilityId"])
+    return await app.run(lambda: json_answer(app.service.get_capability(caller, name)))
+
+
+async def _list_providers(app: Application, request: Request, visit: Visit) -> Response:
+    caller, query = app.caller(request, visit), _query(request, *_PAGE)
+    return await app.run(lambda: json_answer(app.service.list_providers(caller, query)))
+
+
+async def _get_provider(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    name = read_segment(request.path_params["providerId"])
+    return await app.run(lambda: json_answer(app.service.get_provider(caller, name)))
+
+
+async def _register(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    body = await _body(request)
+    return await app.run(lambda: json_answer(app.service.register(caller, body), 201))
+
+
+async def _unregister(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    name = read_segment(request.path_params["providerId"])
+    return await app.run(lambda: json_answer(app.service.unregister(caller, name)))
+
+
+async def _vocabulary(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    return await app.run(lambda: json_answer(app.service.vocabulary(caller)))
+
+
+async def _route(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    body = await _body(request)
+
+    def routed() -> Response:
+        try:
+            return json_answer(app.service.route(caller, body, visit.request_id))
+        except CapabilityUnsatisfiableError as error:
+            return _error_answer(error, visit.request_id)  # here, for it is explained in full, which takes its time
+
+    return await app.run(routed)
+
+
+async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    body = await _body(request)
+
+    def routed() -> Response:
+        try:
+            return json_answer(app.service.bundle(caller, body, visit.request_id))
+        except BundleUnsatisfiableError as error:
+            return _error_answer(error, visit.request_id)  # here, as above
+
+    return await app.run(routed)
+
+
+async def _explain(app: Application, request: Request, visit: Visit) -> Response:
+    caller = app.caller(request, visit)
+    _query(request)
+    body = await _body(request)
+    page = "text/html" in request.headers.get("accept", "")
+
+    def explained() -> Response:
+        explanation = app.service.explain(caller, body)
+        if not page:
+            return json_answer(explanation.to_dict())
+        from ..render.page import explanation_page  # noqa: PLC0415 (only the page needs it)
+
+        return Response(explanation_page(explanation), media_type="text/html")
+
+    return await app.run(explained)
+
+
+async def _health(app: Application, request: Request, visit: Visit) -> Response:
+    return json_answer({"status": "ok"})
+
+
+async def _ready(app: Application, request: Request, visit: Visit) -> Response:
+    ready, state = await app.run(app.service.readiness)
+    return json_answer(state, 200 if ready else 503)
+
+
+async def _metrics(app: Application, request: Request, visit: Visit) -> Response:
+    return Response(await app.run(app.service.metrics_text), media_type=CONTENT_TYPE)
+
+
+async def _page(app: Application, request: Request, visit: Visit) -> Response:
+    headers = {"Content-Security-Policy": page_policy()}
+    return Response(page_file("index.html"), headers=headers, media_type="text/html")
+
+
+async def _page_file(app: Application, request: Request, visit: Visit) -> Response:
+    name = request.path_params["name"]
+    if name not in PAGE_FILES:
+        raise ApiError("not-found", "there is nothing at this path")
+    return Response(page_file(name), media_type=PAGE_FILES[name])
+
+
+async def _openapi(app: Application, request: Request, visit: Visit) -> Response:
+    return json_answer(openapi_document())
+
+
+_ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
+    "/v1/route": {"POST": _route},  # first, for routes are looked through in order
+    "/v1/bundle": {"POST": _bundle},
+    "/v1/explain": {"POST": _explain},
+    "/v1/capabilities": {"GET": _list_capabilities},
+    "/v1/capabilities/{capabilityId}": {"GET": _get_capability},
+    "/v1/providers": {"GET": _list_providers, "POST": _register},
+    "/v1/providers/{providerId}": {"GET": _get_provider},
+    "/v1/providers/{providerId}/unregister": {"POST": _unregister},
+    "/v1/vocabulary": {"GET": _vocabulary},
+    "/healthz": {"GET": _health},
+    "/readyz": {"GET": _ready},
+    "/metrics": {"GET": _metrics},
+    "/openapi.json": {"GET": _openapi},
+    "/": {"GET": _page},
+    "/page/{name}": {"GET": _page_file},
+}
+
+
+def create_app(service: Service, limits: Limits | None = None, log: LineWriter | None = None) -> Application:
+    """The service as an ASGI application."""
+    return Application(service, limits, log)

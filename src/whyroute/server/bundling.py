@@ -1,0 +1,127 @@
+"""Bundles over HTTP: what a body may say, and what it comes to. No I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ..bundles import Bundle, BundleLimitError, BundleUnsatisfiableError
+from ..bundles.bundle import outcome_of
+from ..bundles.wire import BundleRequest
+from ..errors import InvalidRequestError
+from ..issues import Issue, child, kind_of
+from ..jsontext import plain
+from ..rulepack import Pack, ResolvedBundle
+from .routing import include_issues, operator_label_issues, strange_key
+from .tenants import Holdings
+
+__all__ = ["BundleAsked", "BundleRouted", "read_bundle_asked", "route_bundle"]
+
+_KEYS: Final = ("bundle", "slots", "together", "labels", "include")
+
+
+@dataclass(frozen=True, slots=True)
+class BundleAsked:
+    """What a body asks for.
+
+    Attributes:
+        bundle: The name of a bundle of the pack, or `slots` and `together`.
+        labels: What the request says of itself.
+        include: What the answer holds beside the decision.
+    """
+
+    bundle: str | Mapping[str, Any]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
+
+
+def read_bundle_asked(body: Any) -> BundleAsked:
+    """Read the body of `/v1/bundle`. What is wrong with slots and ties is found when they are resolved.
+
+    Raises:
+        InvalidRequestError: It is broken, or says what is not its to say; all issues.
+    """
+    if not isinstance(body, dict):
+        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
+    cleaned, issues = plain(body)
+    issues += [strange_key(key, _KEYS) for key in body if key not in _KEYS]
+    if "bundle" in body:
+        if not isinstance(body["bundle"], str):
+            issues.append(Issue("/bundle", f"{kind_of(body['bundle'])}; the name of a bundle is expected"))
+        message = "stands beside `bundle`; a request has the name of a bundle, or slots of its own"
+        issues += [Issue(child("", key), f"`{key}` {message}") for key in ("slots", "together") if key in body]
+    elif "slots" not in body:
+        issues.append(Issue("/slots", "missing; a request has `slots`, or the name of a `bundle`"))
+    if "labels" in body and not isinstance(body["labels"], dict):
+        issues.append(Issue("/labels", f"{kind_of(body['labels'])}; labels are an object of strings"))
+    if "include" in body:
+        issues += include_issues(body["include"])
+    if issues:
+        raise InvalidRequestError(issues)
+    own = {key: cleaned[key] for key in ("slots", "together") if key in cleaned}
+    return BundleAsked(
+        bundle=cleaned.get("bundle", own), labels=cleaned.get("labels", {}), include=tuple(cleaned.get("include", ()))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRouted:
+    """A bundle, routed.
+
+    Attributes:
+        resolved: What the request came to under the pack.
+        request: The request, as it was solved.
+        outcome: The bundle, or the error that says that there is none, or that the search ended before it found any.
+        answer: The answer as it goes over the wire; None when there is no bundle.
+    """
+
+    resolved: ResolvedBundle
+    request: BundleRequest
+    outcome: Bundle | BundleUnsatisfiableError | BundleLimitError
+    answer: dict[str, Any] | None
+
+
+def route_bundle(
+    pack: Pack,
+    tenant: str,
+    holdings: Holdings,
+    asked: BundleAsked,
+    operator_labels: Mapping[str, str],
+    now: datetime | None = None,
+) -> BundleRouted:
+    """Route a bundle of a tenant.
+
+    Raises:
+        WhyrouteError: The request is broken, or the pack doesn't know the bundle or one of its capabilities.
+    """
+    issues = operator_label_issues(pack, asked.labels, "/labels", operator_labels)
+    if not isinstance(asked.bundle, str):
+        issues += _slot_label_issues(pack, asked.bundle["slots"], operator_labels)
+    if issues:
+        raise InvalidRequestError(issues)
+    resolved = pack.resolve_bundle(
+        tenant, asked.bundle, labels=asked.labels, operator_labels=operator_labels, catalog=holdings.catalog
+    )
+    request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
+    solved = request.solve()
+    outcome = outcome_of(solved)
+    if not isinstance(outcome, Bundle):
+        return BundleRouted(resolved, request, outcome, None)
+    answer: dict[str, Any] = {"decision": outcome.to_dict(), "at": request.at}
+    if "matched" in asked.include:
+        answer["matched"] = {
+            name: [candidate.to_dict() for candidate in slot.matched()]
+            for name, slot in zip(solved.names, solved.slots, strict=True)
+        }
+    if "explanation" in asked.include:
+        answer["explanation"] = outcome.explanation.to_dict()
+    return BundleRouted(resolved, request, outcome, answer)
+
+
+def _slot_label_issues(pack: Pack, slots: Any, operator_labels: Mapping[str, str]) -> list[Issue]:
+    found: list[Issue] = []
+    for name, slot in slots.items() if isinstance(slots, dict) else ():
+        labels = slot.get("labels") if isinstance(slot, dict) else None
+        if isinstance(labels, dict):
+            found += operator_label_issues(pack, labels, child("/slots", name, "labels"), operator_labels)
+    return found

@@ -1,0 +1,187 @@
+"""Lines of JSON, written by a thread of their own: whoever has something to say never waits for a disk or a pipe."""
+
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+__all__ = ["FileSink", "LineWriter", "Sink", "StreamSink"]
+
+Line = Mapping[str, Any]
+_BATCH: Final = 500
+_RETRY_SECONDS: Final = 0.5
+_GATHER_SECONDS: Final = 0.05
+
+
+class Sink(Protocol):
+    """Where lines go."""
+
+    def begin(self) -> None:
+        """Get ready for whole lines; raises OSError."""
+        ...
+
+    def write(self, data: memoryview) -> int:
+        """Write some of it, and return how many bytes; raises OSError."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class StreamSink:
+    """A stream such as standard output, which stays open."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def begin(self) -> None:
+        """Nothing to get ready."""
+
+    def write(self, data: memoryview) -> int:
+        """Write all of it."""
+        self._stream.write(data)
+        self._stream.flush()
+        return len(data)
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class FileSink:
+    """A file that is appended to, and put aside under a name with its time when it is full.
+
+    It may also be moved away from outside: then a new one is begun. Files that were put aside are never deleted.
+
+    Args:
+        path: The file.
+        full: From how many bytes on it is put aside.
+
+    Raises:
+        OSError: It can't be opened.
+    """
+
+    def __init__(self, path: Path, full: int = 64 * 1024 * 1024) -> None:
+        self._path = path
+        self._full = full
+        self._file = self._open()
+
+    def _open(self) -> BinaryIO:
+        # Without a buffer, one write is one call: lines of several processes don't mix.
+        return open(self._path, "ab", buffering=0)
+
+    def begin(self) -> None:
+        """Begin a new file where this one is full or was moved away."""
+        try:
+            moved = os.stat(self._path).st_ino != os.fstat(self._file.fileno()).st_ino
+        except FileNotFoundError:
+            moved = True
+        if moved:
+            self._file.close()
+            self._file = self._open()
+        elif self._file.tell() >= self._full:
+            self._file.close()
+            os.rename(self._path, self._aside())
+            self._file = self._open()
+
+    def write(self, data: memoryview) -> int:
+        """Append."""
+        return self._file.write(data)
+
+    def _aside(self) -> Path:
+        moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        path = self._path.with_name(f"{self._path.name}.{moment}")
+        while path.exists():
+            path = path.with_name(f"{path.name}x")
+        return path
+
+    def close(self) -> None:
+        """Close the file, with everything on disk."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+
+class LineWriter:
+    """Writes objects as lines of JSON, in the order in which they come, within a moment.
+
+    Args:
+        sink: Where they go.
+        most: How many lines may wait. Past it new ones are dropped and counted.
+        on_trouble: Told once when writing fails, and once more when it works again.
+    """
+
+    def __init__(
+        self, sink: Sink, most: int = 100_000, on_trouble: Callable[[OSError | None], None] = lambda error: None
+    ) -> None:
+        self._sink = sink
+        self._most = most
+        self._on_trouble = on_trouble
+        self._queue: deque[Line] = deque()
+        self._ending = threading.Event()
+        self._closing: float | None = None
+        self._closed = False
+        self.dropped = 0
+        self._thread = threading.Thread(target=self._run, name="whyroute-lines", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many lines wait."""
+        return len(self._queue)
+
+    def put(self, line: Line) -> None:
+        """Write a line, soon. The object must not change any more."""
+        if len(self._queue) >= self._most:
+            self.dropped += 1
+        else:
+            self._queue.append(line)
+
+    def close(self, seconds: float = 10) -> None:
+        """Write what waits, and stop. What can't be written within the time is dropped and counted."""
+        if self._closed:
+            return
+        self._closed = True
+        self._closing = time.monotonic() + seconds
+        self._ending.set()
+        self._thread.join(seconds + 1)
+
+    def _run(self) -> None:
+        ending = False
+        while not ending:
+            # It looks from time to time: being woken for each line would hold up whoever puts it.
+            ending = self._ending.wait(_GATHER_SECONDS)
+            while self._queue:
+                self._write([self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))])
+        try:
+            self._sink.close()
+        except OSError as error:
+            self._on_trouble(error)
+
+    def _write(self, lines: list[Line]) -> None:
+        data = b"".join(json.dumps(line, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n" for line in lines)
+        rest, begun, troubled = memoryview(data), False, False
+        while True:
+            try:
+                if not begun:
+                    self._sink.begin()
+                    begun = True
+                while rest:
+                    rest = rest[self._sink.write(rest) :]
+            except (OSError, ValueError) as error:  # ValueError: the stream was closed
+                if not troubled:
+                    self._on_trouble(error if isinstance(error, OSError) else OSError("it is closed"))
+                troubled = True
+                gone = isinstance(error, BrokenPipeError | ValueError)
+                if gone or (self._closing is not None and time.monotonic() >= self._closing):
+                    self.dropped += len(lines)
+                    return
+                time.sleep(_RETRY_SECONDS)
+            else:
+                if troubled:
+                    self._on_trouble(None)
+                return

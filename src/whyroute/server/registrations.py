@@ -1,0 +1,150 @@
+"""What a provider is registered with: its metadata, its adapter, and the name of its secret."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..errors import InvalidProviderError, InvalidRequestError
+from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from ..jsontext import plain
+from ..providers import ProviderMetadata, invalid_provider, metadata_problems
+from ..rulepack import metadata_document
+
+__all__ = ["MAX_ID_LENGTH", "Registration", "read_registration"]
+
+MAX_ID_LENGTH: Final = 512
+"""How long a provider's id may be over HTTP, in characters: it has to fit into a path."""
+
+_KEYS: Final = ("metadata", "adapter_id", "adapter_config", "secret_ref", "send_traceparent")
+_SECRET_KEYS: Final = ("envName", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A provider, as it was registered.
+
+    Attributes:
+        metadata: What it says of itself.
+        adapter_id: The adapter that calls it; None where it was registered from Python, set up already.
+        adapter_config: Settings of the adapter, flat and without secrets.
+        secret_ref: The name of its secret; never the secret.
+    """
+
+    metadata: ProviderMetadata
+    adapter_id: str | None = None
+    adapter_config: Mapping[str, str | int | float | bool] | None = None
+    secret_ref: Mapping[str, str] | None = None
+
+    @property
+    def id(self) -> str:
+        """The provider's id."""
+        return self.metadata.id
+
+    def to_json(self) -> str:
+        """The registration as JSON in ASCII, for storage."""
+        found: dict[str, Any] = {"metadata": metadata_document(self.metadata)}
+        for key in ("adapter_id", "adapter_config", "secret_ref"):
+            if (value := getattr(self, key)) is not None:
+                found[key] = value if isinstance(value, str) else dict(value)
+        return json.dumps(found, allow_nan=False)
+
+    @classmethod
+    def of_json(cls, text: str) -> "Registration":
+        """What `to_json` wrote."""
+        found = json.loads(text)
+        return cls(
+            ProviderMetadata.of_checked(found["metadata"]),
+            found.get("adapter_id"),
+            found.get("adapter_config"),
+            found.get("secret_ref"),
+        )
+
+
+def read_registration(body: Any) -> Registration:
+    """Read the body of `POST /v1/providers`.
+
+    Raises:
+        InvalidRequestError: Something beside the metadata is broken; all issues, those of the metadata too.
+        InvalidProviderError: The metadata breaks a rule; `reason` is the first one.
+    """
+    if not isinstance(body, dict):
+        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a registration is an object")])
+    issues = _issues(body)
+    metadata: ProviderMetadata | None = None
+    if "metadata" in body:
+        problems, cleaned = metadata_problems(body["metadata"], "/metadata")
+        if not problems and cleaned.get("source") == "pack":
+            message = "`pack` is for a rule pack's own providers to say; leave `source` out"
+            problems.append(("invalid-metadata", Issue("/metadata/source", message)))
+        if not problems and len(cleaned["id"]) > MAX_ID_LENGTH:
+            message = f"{len(cleaned['id'])} characters; an id has at most {MAX_ID_LENGTH} over HTTP"
+            problems.append(("invalid-metadata", Issue("/metadata/id", message)))
+        if problems:
+            error = invalid_provider(problems, cleaned)
+            if not issues:
+                raise InvalidProviderError(error.reason, error.issues, error.provider_id)
+            issues += error.issues
+        else:
+            metadata = ProviderMetadata.of_checked(cleaned)
+    if issues or metadata is None:
+        raise InvalidRequestError(issues)
+    config, _ = plain(body.get("adapter_config"))
+    return Registration(metadata, body["adapter_id"], config, body.get("secret_ref"))
+
+
+def _issues(body: dict[str, Any]) -> list[Issue]:
+    issues = [
+        Issue(
+            child("", key), f"{shown(key)} is not a key here{did_you_mean(key, _KEYS) or f'; they are {quoted(_KEYS)}'}"
+        )
+        for key in body
+        if key not in _KEYS
+    ]
+    issues += [
+        Issue(child("", key), f"missing; a registration has `{key}`")
+        for key in ("metadata", "adapter_id")
+        if key not in body
+    ]
+    if "adapter_id" in body:
+        issues += _non_empty(body["adapter_id"], "/adapter_id")
+    if "adapter_config" in body:
+        issues += _config_issues(body["adapter_config"])
+    if "secret_ref" in body:
+        issues += _secret_issues(body["secret_ref"])
+    if "send_traceparent" in body and not isinstance(body["send_traceparent"], bool):
+        issues.append(Issue("/send_traceparent", f"{kind_of(body['send_traceparent'])}; true or false is expected"))
+    return issues
+
+
+def _non_empty(value: Any, path: str) -> list[Issue]:
+    if isinstance(value, str) and value:
+        return plain(value, path)[1]
+    return [Issue(path, f"{'empty' if value == '' else kind_of(value)}; a non-empty string is expected")]
+
+
+def _config_issues(config: Any) -> list[Issue]:
+    if not isinstance(config, dict):
+        return [Issue("/adapter_config", f"{kind_of(config)}; the settings of an adapter are an object")]
+    issues = plain(config, "/adapter_config")[1]
+    return issues + [
+        Issue(child("/adapter_config", key), f"{kind_of(value)}; a setting is a string, a number or a boolean")
+        for key, value in config.items()
+        if not isinstance(value, str | int | float | bool)
+    ]
+
+
+def _secret_issues(secret: Any) -> list[Issue]:
+    if not isinstance(secret, dict):
+        return [Issue("/secret_ref", f"{kind_of(secret)}; a secret is named by {{envName, name}}")]
+    issues = [
+        Issue(child("/secret_ref", key), f"{shown(key)} is not a key here{did_you_mean(key, _SECRET_KEYS)}")
+        for key in secret
+        if key not in _SECRET_KEYS
+    ]
+    for key in _SECRET_KEYS:
+        if key not in secret:
+            issues.append(Issue(child("/secret_ref", key), "missing; a secret is named by {envName, name}"))
+        else:
+            issues += _non_empty(secret[key], child("/secret_ref", key))
+    return issues

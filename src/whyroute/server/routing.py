@@ -1,0 +1,243 @@
+"""Routing over HTTP: what a body may say, and what it comes to. No I/O.
+
+The tenant, its policy and its providers come from the token. A body that names them is refused.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from ..decisions import Decision, outcome_of
+from ..errors import CapabilityUnsatisfiableError, InvalidRequestError
+from ..explanations import Explanation
+from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from ..jsontext import plain
+from ..rulepack import Pack, Resolved
+from ..wire import Request
+from .tenants import Holdings
+
+__all__ = [
+    "Asked",
+    "Routed",
+    "explain",
+    "include_issues",
+    "operator_label_issues",
+    "read_asked",
+    "route",
+    "strange_key",
+]
+
+_KEYS: Final = ("capability", "labels", "preferredProvider", "preferredModel")
+_OF_TOKEN: Final = (
+    "tenant",
+    "tenantId",
+    "tenantPolicy",
+    "policy",
+    "providers",
+    "setupFailures",
+    "rules",
+    "conditions",
+    "waivers",
+    "regions",
+    "origins",
+    "capabilityName",
+)
+_OF_SERVER: Final = ("at", "tokens")
+_INCLUDES: Final = ("matched", "explanation")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a body asks for.
+
+    Attributes:
+        capability: The name of a capability of the pack, or a declaration.
+        labels: What the request says of itself.
+        preferred_provider: A hint.
+        preferred_model: A hint.
+        include: What the answer holds beside the decision.
+        why_not: A (provider id, model name) to compare with the pick.
+    """
+
+    capability: str | Mapping[str, Any]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    preferred_provider: str | None = None
+    preferred_model: str | None = None
+    include: tuple[str, ...] = ()
+    why_not: tuple[str, str] | None = None
+
+
+def read_asked(body: Any, *, explaining: bool) -> Asked:
+    """Read the body of `/v1/route` or `/v1/explain`.
+
+    Raises:
+        InvalidRequestError: It is broken, or says what is not its to say; all issues.
+    """
+    if not isinstance(body, dict):
+        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
+    cleaned, issues = plain(body)
+    known = (*_KEYS, "whyNot" if explaining else "include")
+    issues += [strange_key(key, known) for key in body if key not in known]
+    if "capability" not in body:
+        issues.append(Issue("/capability", "missing; a request has a `capability`: a name or a declaration"))
+    elif not isinstance(body["capability"], str | dict):
+        issues.append(Issue("/capability", f"{kind_of(body['capability'])}; a name or a declaration is expected"))
+    for key in ("preferredProvider", "preferredModel"):
+        if key in body and not isinstance(body[key], str):
+            issues.append(Issue(child("", key), f"{kind_of(body[key])}; a string is expected"))
+    if "labels" in body and not isinstance(body["labels"], dict):
+        issues.append(Issue("/labels", f"{kind_of(body['labels'])}; labels are an object of strings"))
+    if explaining and "whyNot" in body:
+        issues += _candidate_issues(body["whyNot"])
+    if not explaining and "include" in body:
+        issues += include_issues(body["include"])
+    if issues:
+        raise InvalidRequestError(issues)
+    asked = cleaned.get("whyNot") if explaining else None
+    return Asked(
+        capability=cleaned["capability"],
+        labels=cleaned.get("labels", {}),
+        preferred_provider=cleaned.get("preferredProvider"),
+        preferred_model=cleaned.get("preferredModel"),
+        include=tuple(cleaned.get("include", ())) if not explaining else (),
+        why_not=None if asked is None else (asked["provider"], asked["model"]),
+    )
+
+
+def strange_key(key: str, known: tuple[str, ...]) -> Issue:
+    """What is wrong with a key of a body that is not for a request to have."""
+    path = child("", key)
+    if key in _OF_TOKEN:
+        return Issue(path, f"{shown(key)} comes from the token and the rule pack; a request does not name it")
+    if key in _OF_SERVER:
+        return Issue(path, f"{shown(key)} is the server's to say; a request does not name it")
+    hint = did_you_mean(key, known) or f"; the keys are {quoted(known)}"
+    return Issue(path, f"{shown(key)} is not a key of a request{hint}")
+
+
+def _candidate_issues(value: Any) -> list[Issue]:
+    shape = "a candidate is {provider, model}"
+    if not isinstance(value, dict):
+        return [Issue("/whyNot", f"{kind_of(value)}; {shape}")]
+    issues = [
+        Issue(child("/whyNot", key), f"{shown(key)} is no key here; {shape}")
+        for key in value
+        if key not in ("provider", "model")
+    ]
+    for key in ("provider", "model"):
+        if key not in value:
+            issues.append(Issue(child("/whyNot", key), f"missing; {shape}"))
+        elif not isinstance(value[key], str):
+            issues.append(Issue(child("/whyNot", key), f"{kind_of(value[key])}; a string is expected"))
+    return issues
+
+
+def include_issues(value: Any) -> list[Issue]:
+    """What is wrong with what an answer is asked to hold."""
+    if not isinstance(value, list):
+        return [Issue("/include", f"{kind_of(value)}; `include` is a list")]
+    return [
+        Issue(f"/include/{index}", f"{shown(item)} can't be included; there are {quoted(_INCLUDES)}")
+        for index, item in enumerate(value)
+        if item not in _INCLUDES
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A request, routed.
+
+    Attributes:
+        resolved: What the request came to under the pack.
+        request: The request, as it was solved.
+        outcome: The decision, or the error that says that there is none.
+        answer: The answer as it goes over the wire; None when nothing qualifies.
+        shadow: What enforcing the rules that are only tried out would give, where some are.
+    """
+
+    resolved: Resolved
+    request: Request
+    outcome: Decision | CapabilityUnsatisfiableError
+    answer: dict[str, Any] | None
+    shadow: dict[str, Any] | None
+
+
+def route(
+    pack: Pack,
+    tenant: str,
+    holdings: Holdings,
+    asked: Asked,
+    operator_labels: Mapping[str, str],
+    now: datetime | None = None,
+) -> Routed:
+    """Route a request of a tenant.
+
+    Raises:
+        WhyrouteError: The request is broken, or the pack doesn't know the capability.
+    """
+    resolved, request = _resolved(pack, tenant, holdings, asked, operator_labels, now)
+    solved = request.solve()
+    outcome = outcome_of(solved)
+    shadow = None if solved.shadow is None else solved.shadow.to_dict()
+    if not isinstance(outcome, Decision):
+        return Routed(resolved, request, outcome, None, shadow)
+    answer: dict[str, Any] = {"decision": outcome.to_dict(), "at": request.at}
+    if shadow is not None:
+        answer["shadow"] = shadow
+    if "matched" in asked.include:
+        answer["matched"] = [candidate.to_dict() for candidate in solved.matched()]
+    if "explanation" in asked.include:
+        answer["explanation"] = outcome.explanation.to_dict()
+    return Routed(resolved, request, outcome, answer, shadow)
+
+
+def explain(
+    pack: Pack,
+    tenant: str,
+    holdings: Holdings,
+    asked: Asked,
+    operator_labels: Mapping[str, str],
+    now: datetime | None = None,
+) -> Explanation:
+    """Explain a request of a tenant; raises as `route` does, but never for "nothing qualifies"."""
+    _, request = _resolved(pack, tenant, holdings, asked, operator_labels, now)
+    return Explanation(request.solve(), asked.why_not)
+
+
+def _resolved(
+    pack: Pack,
+    tenant: str,
+    holdings: Holdings,
+    asked: Asked,
+    operator_labels: Mapping[str, str],
+    now: datetime | None,
+) -> tuple[Resolved, Request]:
+    issues = operator_label_issues(pack, asked.labels, "/labels", operator_labels)
+    if issues:
+        raise InvalidRequestError(issues)
+    resolved = pack.resolve(
+        tenant,
+        asked.capability,
+        labels=asked.labels,
+        preferred_provider=asked.preferred_provider,
+        preferred_model=asked.preferred_model,
+        operator_labels=operator_labels,
+        why_not=asked.why_not,
+        catalog=holdings.catalog,
+    )
+    request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
+    return resolved, request
+
+
+def operator_label_issues(
+    pack: Pack, labels: Mapping[str, str], path: str, operator_labels: Mapping[str, str]
+) -> list[Issue]:
+    """Which labels of a request, at a JSON pointer, are the operator's.
+
+    Where the pack declares labels it says itself whose each of them is; elsewhere those that the operator sets are its.
+    """
+    if pack.labels is not None:
+        return []
+    message = "is set by the operator; a request does not name it"
+    return [Issue(child(path, key), f"{shown(key)} {message}") for key in labels if key in operator_labels]

@@ -1,0 +1,405 @@
+"""Running the server: sockets, signals, the logs, and the watch over the pack."""
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ..adapters import AdapterFactoryRegistry
+from ..catalogfile import UnreadableFileError
+from ..errors import WhyrouteError
+from .app import Application, create_app
+from .cursors import Cursors, read_keys
+from .envelope import ApiError, envelope
+from .limits import Limits
+from .lines import FileSink, LineWriter, StreamSink
+from .metrics import Metrics
+from .packs import PackKeeper
+from .requestids import request_id_of
+from .service import Service
+from .storage import Storage
+from .stored import StoredRegistry
+from .tokenfile import TokenFile
+
+__all__ = ["ServeError", "Settings", "serve"]
+
+_HEADER_BYTES: Final = 64 * 1024
+_HEADER_SECONDS: Final = 20
+_IDLE_SECONDS: Final = 75
+_LINGER_SECONDS: Final = 2
+_DRAIN_SECONDS: Final = 30
+_COLLECTOR: Final = (700, 10, 10)
+
+Remark = Callable[[str], None]
+Refuse = Callable[[WhyrouteError], None]
+
+
+class ServeError(WhyrouteError):
+    """The server can't be started as it was asked to."""
+
+    code = "cannot-serve"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a server is started with.
+
+    Attributes:
+        pack: The rule pack.
+        host: The address to listen on.
+        port: The port; 0 for any that is free.
+        tokens: The file of tokens; None: none are asked for, on loopback alone.
+        tenant: The one tenant that is served without tokens.
+        database: An SQLAlchemy URL, or the path of an SQLite file.
+        labels: Labels of every request that whoever runs the server sets.
+        decisions: The log of decisions; None for none.
+        cursor_keys: The file of keys for cursors; None: one is made at the start.
+        reload: Whether the pack is watched.
+        adapters: The adapters of the deployment; None where it only routes.
+        limits: Limits of one request.
+    """
+
+    pack: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tokens: Path | None = None
+    tenant: str | None = None
+    database: str = "whyroute.db"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    decisions: Path | None = None
+    cursor_keys: Path | None = None
+    reload: bool = False
+    adapters: AdapterFactoryRegistry | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def serve(settings: Settings, *, remark: Remark, refuse: Refuse) -> int:
+    """Serve until a signal says otherwise. The log of requests goes to standard output as lines of JSON.
+
+    Args:
+        settings: What to serve, and how.
+        remark: Says a sentence to whoever started the server.
+        refuse: Says what is wrong with something that was to be loaded.
+
+    Returns:
+        The exit status: 0 after SIGTERM, 130 after an interrupt.
+
+    Raises:
+        WhyrouteError: It can't be started.
+    """
+    _check(settings)
+    listening = _socket(settings)
+    try:
+        return _Running(settings, listening, remark, refuse).run()
+    finally:
+        listening.close()
+
+
+def _check(settings: Settings) -> None:
+    if (settings.tokens is None) == (settings.tenant is None):
+        raise ServeError(
+            "either --tokens, or --tenant for the one tenant that is served without tokens"
+            if settings.tokens is None
+            else "--tenant beside --tokens: the token says whose request it is"
+        )
+    if settings.tokens is None and not _is_loopback(settings.host):
+        raise ServeError(f"without --tokens the service listens on this machine alone, not on `{settings.host}`")
+
+
+def _is_loopback(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _socket(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # Named in full: the event loop lets small writes wait for no acknowledgement only where it knows that it is TCP.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((settings.host, settings.port))
+        found.setblocking(False)
+    except (OSError, OverflowError) as error:
+        found.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        where = f"`{settings.host}` port {settings.port}"
+        raise ServeError(f"{where} can't be listened on: {reason[:1].lower()}{reason[1:]}") from None
+    return found
+
+
+class _Running:
+    """A server with all its parts."""
+
+    def __init__(self, settings: Settings, listening: socket.socket, remark: Remark, refuse: Refuse) -> None:
+        self.settings = settings
+        self.listening = listening
+        self.remark = remark
+        self.refuse = refuse
+        self.log = LineWriter(
+            FileSink(Path(os.devnull)) if sys.stdout is None else StreamSink(sys.stdout.buffer), most=10_000
+        )
+        self.status = 0
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def run(self) -> int:
+        storage = decisions = None
+        try:
+            storage = Storage(self.settings.database)
+            decisions = self._decisions()
+            service = self._service(storage, decisions)
+            app = create_app(service, self.settings.limits, self.log)
+            # The command line's collector is in no hurry; what answers leave behind would pile up while a server runs.
+            gc.set_threshold(*_COLLECTOR)
+            try:
+                asyncio.run(self._serve(app, service))
+            finally:
+                app.close()
+        finally:
+            if decisions is not None:
+                decisions.close()
+                if decisions.dropped:
+                    self.remark(f"{decisions.dropped} lines of the decisions could not be written")
+            self.log.close(2)
+            if storage is not None:
+                storage.close()
+        return self.status
+
+    def _decisions(self) -> LineWriter | None:
+        path = self.settings.decisions
+        if path is None:
+            return None
+
+        def trouble(error: OSError | None) -> None:
+            if error is None:
+                self._tell("decisions-written", f"`{path}` can be written again")
+            else:
+                self._tell(
+                    "decisions-waiting", f"`{path}` can't be written: {error.strerror or error}; it is tried again"
+                )
+
+        try:
+            return LineWriter(FileSink(path), on_trouble=trouble)
+        except OSError as error:
+            raise UnreadableFileError(path.as_posix(), f"can't be written: {error.strerror}") from None
+
+    def _service(self, storage: Storage, decisions: LineWriter | None) -> Service:
+        settings = self.settings
+        packs = PackKeeper(settings.pack, storage, operator_labels=settings.labels, tenant=settings.tenant)
+        broken = packs.open()
+        if broken is not None:
+            self.refuse(broken)
+            self._event("pack-refused", message=broken.message)
+            self.remark("the pack is broken: the last good one is served until it is mended")
+        metrics = Metrics()
+        tokens = None if settings.tokens is None else TokenFile(settings.tokens, self._refused_tokens)
+        registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters)
+        return Service(
+            packs=packs,
+            storage=storage,
+            registry=registry,
+            cursors=Cursors(self._keys()),
+            metrics=metrics,
+            tokens=tokens,
+            tenant=settings.tenant,
+            adapters=settings.adapters,
+            decisions=decisions,
+        )
+
+    def _keys(self) -> list[str]:
+        path = self.settings.cursor_keys
+        if path is None:
+            return []
+        try:
+            keys = read_keys(path.read_text(encoding="ascii"))
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not ASCII"
+            raise UnreadableFileError(path.as_posix(), f"can't be read: {reason}") from None
+        if not keys:
+            raise UnreadableFileError(path.as_posix(), "no keys in it; it has one a line")
+        return keys
+
+    def _refused_tokens(self, error: WhyrouteError) -> None:
+        self._tell("tokens-refused", f"nobody is recognised: {error.message}")
+
+    def _tell(self, event: str, sentence: str) -> None:
+        self.remark(sentence)
+        self._event(event, message=sentence)
+
+    def _event(self, event: str, **details: Any) -> None:
+        self.log.put({"event": event, **details})
+
+    async def _serve(self, app: Application, service: Service) -> None:
+        config = uvicorn.Config(
+            app,
+            http=_protocol(self.settings.limits),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=_IDLE_SECONDS,
+            timeout_graceful_shutdown=_DRAIN_SECONDS,
+            h11_max_incomplete_event_size=_HEADER_BYTES,
+        )
+        server = _Server(config)
+        loop = asyncio.get_running_loop()
+        stopping = asyncio.Event()
+
+        def stop(status: int) -> None:
+            self.status = status
+            server.should_exit = True
+            stopping.set()
+
+        handlers = {signal.SIGTERM: lambda: stop(0), signal.SIGINT: lambda: stop(130)}
+        if hasattr(signal, "SIGHUP"):
+            handlers[signal.SIGHUP] = lambda: self._spawn(self._reload(service))
+        for number, handler in handlers.items():
+            with suppress(NotImplementedError):  # where the system has no such signals
+                loop.add_signal_handler(number, handler)
+        if self.settings.reload:
+            self._spawn(self._watch(service, stopping))
+        self.listening.listen(config.backlog)  # who reads where it listens may come at once
+        self._say_where()
+        await server.serve([self.listening])
+        stopping.set()
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=5)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def _say_where(self) -> None:
+        host, port = self.listening.getsockname()[:2]
+        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._event("listening", url=url)
+        if self.settings.tokens is None:
+            tenant = self.settings.tenant
+            self.remark(f"serving tenant `{tenant}` on {url}, on this machine alone: no tokens are asked for")
+        else:
+            self.remark(f"serving on {url}")
+
+    async def _reload(self, service: Service) -> None:
+        try:
+            swapped = await asyncio.to_thread(service.packs.reload)
+        except WhyrouteError as error:
+            service.metrics.reloaded("refused")
+            self.refuse(error)
+            self._event("pack-refused", **_refusal(error))
+            self.remark("the pack is refused; the one in force stays")
+            return
+        outcome = "swapped" if swapped else "unchanged"
+        service.metrics.reloaded(outcome)
+        self._event(f"pack-{outcome}", digest=service.packs.current.digest)
+        if swapped:
+            self.remark(f"the pack was loaded again: {service.packs.current.digest}")
+
+    async def _watch(self, service: Service, stopping: asyncio.Event) -> None:
+        from watchfiles import awatch  # noqa: PLC0415 (only where something is watched)
+
+        path = Path(self.settings.pack)
+        directory = path if path.is_dir() else path.parent
+        async for _ in awatch(directory, stop_event=stopping, debounce=200, step=50):
+            await self._reload(service)
+
+
+def _refusal(error: WhyrouteError) -> dict[str, Any]:
+    found: dict[str, Any] = {"message": error.message}
+    problems = getattr(error, "problems", None)
+    if problems:
+        found["problems"] = [str(problem) for problem in problems[:50]]
+    return found
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: it would end the process by them once more when it is done."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _protocol(limits: Limits) -> type[H11Protocol]:
+    """HTTP as the framework reads it, but with our envelope for what it can't read, and a time for headers to come."""
+
+    class Protocol(H11Protocol):
+        _waiting: asyncio.TimerHandle | None = None
+        _refused = False
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            if self._refused:
+                return  # what still comes is read, or the system would take our answer back
+            before = self.cycle
+            super().data_received(data)
+            if self.cycle is not before:
+                self._stop_waiting()
+            elif self._waiting is None and (self.cycle is None or self.cycle.response_complete):
+                # Headers have begun to come.
+                self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+
+        def _stop_waiting(self) -> None:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+
+        def _give_up(self) -> None:
+            self._waiting = None
+            if (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing():
+                self.transport.close()
+
+        def send_400_response(self, msg: str) -> None:
+            self._stop_waiting()
+            too_large = self.conn.trailing_data[0] and len(self.conn.trailing_data[0]) > _HEADER_BYTES
+            if too_large:
+                error = ApiError("headers-too-large", f"all headers have at most {limits.headers} bytes together")
+            else:
+                error = ApiError("bad-request", "this is no HTTP request")
+            body = json.dumps(envelope(error, (request_id := request_id_of(None)))).encode("ascii")
+            headers = [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode("ascii")),
+                (b"x-request-id", request_id.encode("ascii")),
+                (b"connection", b"close"),
+            ]
+            with suppress(h11.LocalProtocolError):  # an answer was under way already
+                response = h11.Response(status_code=error.status, headers=headers)
+                for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                    if (sent := self.conn.send(event)) is not None:
+                        self.transport.write(sent)
+            self._refused = True
+            if self.transport.can_write_eof():
+                self.transport.write_eof()
+            self.loop.call_later(_LINGER_SECONDS, self.transport.close)
+
+        def eof_received(self) -> None:
+            if self._refused:
+                self.transport.close()
+
+        def shutdown(self) -> None:
+            if self._refused:
+                self.transport.close()
+            else:
+                super().shutdown()
+
+    return Protocol

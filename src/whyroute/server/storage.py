@@ -1,0 +1,316 @@
+"""The database: registered providers with a version for each tenant, and the last good pack. SQLite or PostgreSQL."""
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    insert,
+    select,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from ..errors import DuplicateProviderError, MissingExtraError, WhyrouteError
+from .registrations import Registration
+
+__all__ = ["DatabaseUrlError", "Storage", "StorageUnavailableError"]
+
+_TABLES: Final = MetaData()
+_ID: Final = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself in an INTEGER alone
+
+# Tenants and ids are found by their hashes: they may be of any length and hold characters that a database refuses.
+_PROVIDERS: Final = Table(
+    "whyroute_providers",
+    _TABLES,
+    Column("number", _ID, primary_key=True, autoincrement=True),
+    Column("tenant", String(64), nullable=False),
+    Column("provider", String(64), nullable=False),
+    Column("registration", Text, nullable=False),
+)
+_UNIQUE: Final = "whyroute_providers_unique"
+_VERSIONS: Final = Table(
+    "whyroute_versions",
+    _TABLES,
+    Column("tenant", String(64), primary_key=True),
+    Column("version", BigInteger, nullable=False),
+)
+_PACKS: Final = Table(
+    "whyroute_packs",
+    _TABLES,
+    Column("path", String(64), primary_key=True),
+    Column("digest", String(80), nullable=False),
+    Column("files", Text, nullable=False),
+)
+_ATTEMPTS: Final = 5
+
+
+class DatabaseUrlError(WhyrouteError):
+    """A database can't be used. The URL may hold a password, so it is not repeated."""
+
+    code: ClassVar[str] = "invalid-database"
+
+
+class StorageUnavailableError(WhyrouteError):
+    """The database does not answer."""
+
+    code: ClassVar[str] = "unavailable"
+
+    def __init__(self) -> None:
+        super().__init__("the database of registered providers does not answer; try again later")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+class Storage:
+    """Keeps registrations. All its methods block, and may be called from several threads and processes at once.
+
+    A change and the tenant's new version are one transaction; when a method returns, both are on disk.
+
+    Args:
+        url: An SQLAlchemy URL, or the path of an SQLite file.
+
+    Raises:
+        DatabaseUrlError: The URL is none, or of a database that is not supported.
+        MissingExtraError: The driver is not installed.
+        StorageUnavailableError: The database does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(_url(url))
+        self._is_postgresql = self._engine.dialect.name == "postgresql"
+        mark = "%s" if self._is_postgresql else "?"
+        self._version_query = f"SELECT version FROM whyroute_versions WHERE tenant = {mark}"
+        self._asker = _Asker(self._engine) if _is_file(self._engine) else None
+        self._create_tables()
+
+    def _create_tables(self) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._engine.begin() as connection:
+                    _TABLES.create_all(connection)
+                    connection.exec_driver_sql(
+                        f"CREATE UNIQUE INDEX IF NOT EXISTS {_UNIQUE} ON whyroute_providers (tenant, provider)"
+                    )
+                return
+            except SQLAlchemyError:
+                # Another process that starts at the same time may have made them meanwhile.
+                if attempt == _ATTEMPTS - 1:
+                    raise StorageUnavailableError from None
+                time.sleep(0.1 * 2**attempt)
+
+    def version(self, tenant: str) -> int:
+        """The number of changes to a tenant's registrations so far."""
+        # Every request asks this: it goes to the driver as it is.
+        if self._asker is not None:
+            return self._asker.number(self._version_query, _hash(tenant))
+        with _answering(), self._engine.connect() as connection:
+            return connection.exec_driver_sql(self._version_query, (_hash(tenant),)).scalar() or 0
+
+    def load(self, tenant: str) -> tuple[int, tuple[Registration, ...]]:
+        """A tenant's version and its registrations, in the order they were made.
+
+        The registrations may be newer than the version, never older.
+        """
+        key = _hash(tenant)
+        with _answering(), self._engine.connect() as connection:
+            version = _version(connection, key)
+            query = select(_PROVIDERS.c.registration).where(_PROVIDERS.c.tenant == key).order_by(_PROVIDERS.c.number)
+            texts = connection.scalars(query).all()
+        return version, tuple(map(Registration.of_json, texts))
+
+    def add(self, tenant: str, registration: Registration) -> None:
+        """Keep a registration.
+
+        Raises:
+            DuplicateProviderError: The tenant has one of that id.
+        """
+        key = _hash(tenant)
+        row = {"tenant": key, "provider": _hash(registration.id), "registration": registration.to_json()}
+        try:
+            with _answering(), self._engine.begin() as connection:
+                self._advance(connection, key)
+                connection.execute(insert(_PROVIDERS).values(row))
+        except _TakenError:
+            raise DuplicateProviderError(registration.id, tenant) from None
+
+    def remove(self, tenant: str, provider_id: str) -> bool:
+        """Forget a registration; False when the tenant has none of that id."""
+        key = _hash(tenant)
+        where = (_PROVIDERS.c.tenant == key) & (_PROVIDERS.c.provider == _hash(provider_id))
+        with _answering(), self._engine.begin() as connection:
+            self._advance(connection, key)
+            return connection.execute(delete(_PROVIDERS).where(where)).rowcount > 0
+
+    def _advance(self, connection: Connection, tenant: str) -> None:
+        """Raise a tenant's version, first of all in a transaction: a tenant's changes queue up behind each other."""
+        upsert = (postgresql if self._is_postgresql else sqlite).insert(_VERSIONS).values(tenant=tenant, version=1)
+        connection.execute(
+            upsert.on_conflict_do_update(index_elements=["tenant"], set_={"version": _VERSIONS.c.version + 1})
+        )
+
+    def keep_pack(self, path: str, digest: str, files: Mapping[str, str]) -> None:
+        """Keep a pack that was good, in place of the one of the same path.
+
+        Args:
+            files: The text of each file, by name.
+        """
+        row = {"digest": digest, "files": json.dumps(dict(files))}
+        upsert = (postgresql if self._is_postgresql else sqlite).insert(_PACKS).values(path=_hash(path), **row)
+        with _answering(), self._engine.begin() as connection:
+            connection.execute(upsert.on_conflict_do_update(index_elements=["path"], set_=row))
+
+    def kept_pack(self, path: str) -> Mapping[str, str] | None:
+        """The files of the pack that was kept for a path."""
+        with _answering(), self._engine.connect() as connection:
+            text = connection.scalar(select(_PACKS.c.files).where(_PACKS.c.path == _hash(path)))
+        return None if text is None else json.loads(text)
+
+    def ping(self) -> None:
+        """Ask whether the database answers.
+
+        Raises:
+            StorageUnavailableError: It does not.
+        """
+        with _answering(), self._engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+        if self._asker is not None:
+            self._asker.close()
+
+
+def _is_file(engine: Engine) -> bool:
+    return engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:")
+
+
+class _Asker:
+    """Asks an SQLite file for single numbers.
+
+    The look-up takes a few microseconds; on its way through an engine it would take some hundred.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        arguments, options = engine.dialect.create_connect_args(engine.url)
+        self._arguments: Sequence[Any] = arguments
+        self._options: dict[str, Any] = {**options, "timeout": 30, "check_same_thread": False, "isolation_level": None}
+        self._idle: list[sqlite3.Connection] = []  # appending and popping are atomic
+
+    def number(self, query: str, key: str) -> int:
+        """The first column of the row, 0 when there is none."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connected()
+        try:
+            # Reading to the end lets go of the state that was read; without a transaction the next look sees the next.
+            rows = connection.execute(query, (key,)).fetchall()
+        except sqlite3.Error:
+            connection.close()
+            raise StorageUnavailableError from None
+        self._idle.append(connection)
+        return int(rows[0][0]) if rows else 0
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            connection: sqlite3.Connection = sqlite3.connect(*self._arguments, **self._options)
+        except sqlite3.Error:
+            raise StorageUnavailableError from None
+        return connection
+
+    def close(self) -> None:
+        """Close the connections."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+_QUERY_VERSION: Final = select(_VERSIONS.c.version)
+
+
+def _version(connection: Connection, tenant: str) -> int:
+    return connection.scalar(_QUERY_VERSION.where(_VERSIONS.c.tenant == tenant)) or 0
+
+
+class _TakenError(Exception):
+    pass
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        raise _TakenError from None
+    except SQLAlchemyError:
+        # Its text may hold what was written; whoever runs the database finds the rest in its log.
+        raise StorageUnavailableError from None
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8")).hexdigest()
+
+
+def _url(text: str) -> URL:
+    if "://" not in text:
+        return URL.create("sqlite", database=text)
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise DatabaseUrlError(
+            "the database's URL can't be read; write `sqlite:///FILE` or `postgresql://...`"
+        ) from None
+    name = url.get_backend_name()
+    if name not in ("sqlite", "postgresql", "postgres"):
+        raise DatabaseUrlError(f"`{name}` is no database that is supported; there are `sqlite` and `postgresql`")
+    return url if name == "sqlite" else url.set(drivername="postgresql+psycopg")
+
+
+def _engine(url: URL) -> Engine:
+    common: dict[str, Any] = {"hide_parameters": True, "pool_pre_ping": True}
+    try:
+        if url.get_backend_name() == "sqlite":
+            options: dict[str, Any] = {"connect_args": {"timeout": 30, "check_same_thread": False}}
+            if url.database in (None, "", ":memory:"):
+                options["poolclass"] = StaticPool
+            else:
+                common["pool_pre_ping"] = False
+            engine = create_engine(url, **common, **options)
+            event.listen(engine, "connect", _set_up_sqlite)
+            return engine
+        return create_engine(
+            url, **common, pool_size=8, max_overflow=32, pool_timeout=10, connect_args={"connect_timeout": 5}
+        )
+    except ModuleNotFoundError:
+        raise MissingExtraError("server", "PostgreSQL") from None
+    except (ArgumentError, NoSuchModuleError, TypeError):
+        raise DatabaseUrlError(
+            "the database's URL can't be used; write `sqlite:///FILE` or `postgresql://...`"
+        ) from None
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")  # who reads does not wait for who writes
+    cursor.execute("PRAGMA synchronous=FULL")  # what was committed survives the machine, too
+    cursor.close()

@@ -1,0 +1,113 @@
+"""The registry on storage: the protocol of `whyroute.registry`, with what a rule pack provides in front."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+from ..adapters import AdapterFactoryRegistry
+from ..catalog import Catalog
+from ..errors import DuplicateProviderError
+from ..providers import ModelProvider, SetupFailure, check_provider
+from ..rulepack import Pack
+from .registrations import Registration
+from .storage import Storage
+from .tenants import Holdings, holdings_of
+
+__all__ = ["StoredRegistry"]
+
+
+class StoredRegistry:
+    """The providers of every tenant: those of the pack in force and those in the database.
+
+    Other processes may write to the same database: `hydrate` asks for the tenant's version, which costs one look-up by
+    key, and reads the rest when it is another one than that of what is held.
+
+    Args:
+        storage: Where registrations are kept.
+        pack: Gives the pack that is in force.
+        adapters: The adapters of the deployment; None where the service only routes.
+    """
+
+    def __init__(
+        self, storage: Storage, pack: Callable[[], Pack], adapters: AdapterFactoryRegistry | None = None
+    ) -> None:
+        self._storage = storage
+        self._pack = pack
+        self._adapters = adapters
+        self._held: dict[str, tuple[Pack, Holdings]] = {}
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+
+    def refresh(self, tenant: str) -> Holdings:
+        """What a tenant has now. It blocks.
+
+        Raises:
+            UnknownTenantError: The pack doesn't name the tenant.
+            StorageUnavailableError: The database does not answer.
+        """
+        pack = self._pack()
+        pack.policy(tenant)  # nobody else's name is looked up, or kept
+        version = self._storage.version(tenant)
+        held = self._held.get(tenant)
+        if held is not None and held[0] is pack and held[1].version == version:
+            return held[1]
+        with self._lock:
+            lock = self._locks.setdefault(tenant, threading.Lock())
+        with lock:
+            held = self._held.get(tenant)
+            before = held[1] if held is not None and held[0] is pack else None
+            if before is not None and before.version >= version:
+                return before
+            version, registrations = self._storage.load(tenant)
+            found = holdings_of(pack, tenant, version, registrations, self._adapters, before)
+            self._held[tenant] = (pack, found)
+            return found
+
+    def add(self, tenant: str, registration: Registration) -> None:
+        """Keep a registration. It blocks, and returns when it is on disk.
+
+        Raises:
+            DuplicateProviderError: The tenant has a provider of that id.
+        """
+        if registration.id in self.refresh(tenant).pack_ids:
+            raise DuplicateProviderError(registration.id, tenant)
+        self._storage.add(tenant, registration)
+
+    def remove(self, tenant: str, provider_id: str) -> bool:
+        """Forget a registration; False when there is none. It blocks."""
+        return self._storage.remove(tenant, provider_id)
+
+    # The protocol.
+
+    def register(self, tenant: str, provider: ModelProvider) -> None:
+        """Keep a provider's metadata; it can be routed to, and is called by whoever has it."""
+        self.add(tenant, Registration(check_provider(provider)))
+
+    def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
+        """The tenant's provider of that id among those that are held."""
+        for provider, metadata in zip(self.list(tenant), self.list(tenant).metadata, strict=True):
+            if metadata.id == provider_id:
+                return provider
+        return None
+
+    def list(self, tenant: str) -> Catalog:
+        """The tenant's providers that are held and set up, indexed."""
+        held = self._held.get(tenant)
+        return Catalog() if held is None else held[1].catalog
+
+    def has(self, tenant: str, provider_id: str) -> bool:
+        """Whether the tenant has a provider of that id among those that are held."""
+        return self.get(tenant, provider_id) is not None
+
+    async def hydrate(self, tenant: str) -> None:
+        """Load what the tenant has."""
+        await asyncio.to_thread(self.refresh, tenant)
+
+    def invalidate(self, tenant: str) -> None:
+        """Forget what is held for the tenant."""
+        self._held.pop(tenant, None)
+
+    def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
+        """The tenant's registered providers that can't be set up."""
+        held = self._held.get(tenant)
+        return () if held is None else held[1].failures

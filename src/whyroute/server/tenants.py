@@ -1,0 +1,152 @@
+"""What a tenant has: the pack's providers that it sees, and those registered for it."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..adapters import AdapterFactoryInput, AdapterFactoryRegistry
+from ..catalog import Catalog, Member
+from ..errors import AdapterConfigError
+from ..issues import shown
+from ..providers import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
+from ..rulepack import Pack, metadata_document
+from .registrations import Registration
+
+__all__ = ["Holdings", "factory_input", "holdings_of"]
+
+_UPDATE_AT_MOST = 16  # past so many new providers at once, indexing afresh is cheaper than updating
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """A tenant's providers at one time.
+
+    Attributes:
+        version: The version of its registrations.
+        registrations: What is registered, in order.
+        catalog: The candidates: the pack's providers, then those that are registered and set up.
+        failures: Those that are registered and can't be set up.
+        pack_ids: The ids of the pack's providers that it sees.
+    """
+
+    version: int
+    registrations: tuple[Registration, ...]
+    catalog: Catalog
+    failures: tuple[SetupFailure, ...]
+    pack_ids: frozenset[str]
+    _members: tuple[Member, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def providers(self) -> Mapping[str, ProviderMetadata]:
+        """Every provider's metadata by id, in the order of ids; those that can't be set up, too."""
+        found = {registration.id: registration.metadata for registration in self.registrations}
+        found |= {metadata.id: metadata for metadata in self.catalog.metadata}
+        return {name: found[name] for name in sorted(found)}
+
+    @cached_property
+    def registered_documents(self) -> tuple[dict[str, Any], ...]:
+        """The metadata of those that are registered and set up, as it goes over the wire."""
+        return tuple(metadata_document(metadata) for _, metadata in self._members)
+
+    @cached_property
+    def by_feature(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """For each feature, the providers with a model that has it, in the order of ids, and those models."""
+        found: dict[str, dict[str, dict[str, None]]] = {}
+        for metadata in sorted(self.catalog.metadata, key=lambda each: each.id):
+            for model in metadata.models:
+                for feature in model.features:
+                    found.setdefault(feature, {}).setdefault(metadata.id, {})[model.name] = None
+        return {
+            feature: {provider: tuple(models) for provider, models in providers.items()}
+            for feature, providers in found.items()
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all candidates' metadata, in order."""
+        state = hashlib.sha256()
+        for metadata in self.catalog.metadata:
+            text = metadata.model_dump_json(by_alias=True, exclude_unset=True).encode("utf-8")
+            state.update(f"{len(text)}:".encode("ascii"))
+            state.update(text)
+        return f"sha256:{state.hexdigest()}"
+
+
+def holdings_of(
+    pack: Pack,
+    tenant: str,
+    version: int,
+    registrations: Sequence[Registration],
+    adapters: AdapterFactoryRegistry | None,
+    before: Holdings | None = None,
+) -> Holdings:
+    """A tenant's providers.
+
+    Args:
+        adapters: The adapters there are. None: the service only routes, and needs none to do so.
+        before: What the tenant had under the same pack: what was only added to is updated, not made again.
+
+    Raises:
+        UnknownTenantError: The pack doesn't name the tenant.
+    """
+    pack.policy(tenant)
+    own = pack.catalog(tenant)
+    given = tuple(registrations)
+    pack_ids = frozenset(metadata.id for metadata in own.metadata)
+    if before is not None and not before.failures and given[: len(before.registrations)] == before.registrations:
+        catalog, members, rest = before.catalog, list(before._members), given[len(before.registrations) :]
+    else:
+        catalog, members, rest = own, [], given
+    failures: list[SetupFailure] = []
+    added: list[Member] = []
+    for registration in rest:
+        outcome = _set_up(registration, pack_ids, adapters)
+        if isinstance(outcome, SetupFailure):
+            failures.append(outcome)
+        else:
+            added.append((outcome, registration.metadata))
+    members += added
+    if len(added) <= _UPDATE_AT_MOST:
+        for member in added:
+            catalog = catalog.with_member(member)
+    else:
+        catalog = Catalog.of_members([*zip(own, own.metadata, strict=True), *members])
+    return Holdings(version, given, catalog, tuple(failures), pack_ids, tuple(members))
+
+
+def _set_up(
+    registration: Registration, pack_ids: frozenset[str], adapters: AdapterFactoryRegistry | None
+) -> ModelProvider | SetupFailure:
+    if registration.id in pack_ids:
+        return _failure(registration, "the rule pack has a provider of this id; unregister one of them")
+    if adapters is None or registration.adapter_id is None:
+        return DeclaredProvider(registration.metadata)
+    entry = adapters.get(registration.adapter_id)
+    if entry is None:
+        return _failure(registration, f"this server has no adapter {shown(registration.adapter_id)}")
+    try:
+        return entry.factory(factory_input(registration))
+    except AdapterConfigError as error:
+        return _failure(registration, error.message)
+    except Exception as error:
+        # Whatever an adapter trips over may hold a secret.
+        return _failure(registration, f"its adapter failed with {shown(type(error).__name__)}")
+
+
+def _failure(registration: Registration, message: str) -> SetupFailure:
+    return SetupFailure(provider_id=registration.id, message=message)
+
+
+def factory_input(registration: Registration) -> AdapterFactoryInput:
+    """A registration as adapters take it. The service calls no model, so it reads no secret either."""
+    return AdapterFactoryInput(
+        metadata=registration.metadata,
+        config=registration.adapter_config,
+        resolve_api_key=None if registration.secret_ref is None else _no_secret,
+    )
+
+
+async def _no_secret() -> str:
+    raise PermissionError("this service calls no model and reads no secrets")
