@@ -4,6 +4,7 @@ CP-SAT works on 64-bit integers, so that the order of bundles is met in stages: 
 the highest score, then the first slot's place, the second's, and so on, each solved with those before it fixed.
 """
 
+import time
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,20 +16,56 @@ from whyroute.jointsolver import AtMost, Different, Reaches
 __all__ = ["best_by_cpsat"]
 
 
-def best_by_cpsat(joint: JointSolved, *, threads: int = 2, stages: bool = True) -> tuple[int, ...] | None:
+def best_by_cpsat(
+    joint: JointSolved, *, threads: int = 2, stages: bool = True, seconds: float = 60
+) -> tuple[int, ...] | None:
     """The candidates of the best bundle; None when there is none.
 
     Args:
         joint: The request for a bundle.
         threads: How many threads CP-SAT uses.
         stages: Whether ties are settled; otherwise the score alone is, beside fallbacks and hints.
+        seconds: How long all solves may take together.
+
+    Raises:
+        TimeoutError: They took longer.
     """
     from ortools.sat.python import cp_model  # noqa: PLC0415 (an extra)
 
-    model: Any = cp_model.CpModel()
     rows = [slot.numbers for slot in joint.ranked]
     if not all(rows):
         return None
+    model, chosen = _modelled(joint, rows)
+    objectives = _objectives(joint, chosen, stages=stages)
+    solver: Any = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    end = time.perf_counter() + seconds
+    for objective in objectives:
+        if isinstance(objective, int):
+            continue
+        model.minimize(objective)
+        solver.parameters.max_time_in_seconds = max(0.01, end - time.perf_counter())
+        status = solver.solve(model)
+        if status == cp_model.INFEASIBLE:
+            return None
+        if status != cp_model.OPTIMAL:
+            raise TimeoutError(f"CP-SAT proved nothing within {seconds} s")
+        model.add(objective == round(solver.objective_value))
+        model.clear_hints()
+        for each in chosen:
+            for variable in each:
+                model.add_hint(variable, solver.value(variable))
+    return tuple(
+        next(number for variable, number in zip(each, numbers, strict=True) if solver.value(variable))
+        for each, numbers in zip(chosen, rows, strict=True)
+    )
+
+
+def _modelled(joint: JointSolved, rows: Sequence[Sequence[int]]) -> tuple[Any, list[list[Any]]]:
+    """The ties as a model, and for each slot a variable for each of its rows."""
+    from ortools.sat.python import cp_model  # noqa: PLC0415 (an extra)
+
+    model: Any = cp_model.CpModel()
     chosen = [[model.new_bool_var(f"{slot}/{row}") for row in range(len(each))] for slot, each in enumerate(rows)]
     for each in chosen:
         model.add_exactly_one(each)
@@ -41,24 +78,7 @@ def best_by_cpsat(joint: JointSolved, *, threads: int = 2, stages: bool = True) 
         for piece in tie.pieces:
             made = piece.tie(piece.slots, [rows[slot] for slot in piece.slots])
             _add(model, made, [chosen[slot] for slot in made.variables])
-    objectives = _objectives(joint, chosen, stages=stages)
-    solver: Any = cp_model.CpSolver()
-    solver.parameters.num_workers = threads
-    for objective in objectives:
-        if isinstance(objective, int):
-            continue
-        model.minimize(objective)
-        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return None
-        model.add(objective == round(solver.objective_value))
-        model.clear_hints()
-        for each in chosen:
-            for variable in each:
-                model.add_hint(variable, solver.value(variable))
-    return tuple(
-        next(number for variable, number in zip(each, numbers, strict=True) if solver.value(variable))
-        for each, numbers in zip(chosen, rows, strict=True)
-    )
+    return model, chosen
 
 
 def _objectives(joint: JointSolved, chosen: Sequence[Sequence[Any]], *, stages: bool) -> list[Any]:

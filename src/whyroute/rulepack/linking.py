@@ -142,15 +142,15 @@ def _request_labels(definitions: Definitions) -> Iterator[Problem]:
     if not definitions.declares_labels:
         return
     for capability in definitions.capabilities.values():
-        yield from _labels(capability.piece, definitions, fixed=True)
+        yield from _labels(capability.piece, definitions, fixed="a capability can't fix it")
     for bundle in definitions.bundles.values():
         for slot in bundle.value.slots:
-            yield from _labels(bundle.piece.inner("slots", slot), definitions, fixed=False)
+            yield from _labels(bundle.piece.inner("slots", slot), definitions, fixed="a slot can't set it")
     for test in definitions.tests.values():
-        yield from _labels(test.piece, definitions, fixed=False)
+        yield from _labels(test.piece, definitions)
 
 
-def _labels(piece: Piece, definitions: Definitions, *, fixed: bool) -> Iterator[Problem]:
+def _labels(piece: Piece, definitions: Definitions, *, fixed: str | None = None) -> Iterator[Problem]:
     known = definitions.names("labels")
     if "labels" not in piece.node.value:
         return
@@ -163,7 +163,7 @@ def _labels(piece: Piece, definitions: Definitions, *, fixed: bool) -> Iterator[
         elif key in definitions.labels:
             declared = definitions.labels[key].value
             if fixed and declared.set_by == "operator":
-                message = f"{shown(key)} is set by the operator; a capability can't fix it"
+                message = f"{shown(key)} is set by the operator; {fixed}"
                 yield Problem(labels.source.place(*position), message)
             elif node.value not in declared.values:
                 near = did_you_mean(node.value, declared.values) or f"; its values are {quoted(declared.values)}"
