@@ -10,6 +10,7 @@ from ..wording import found, unknown_key
 from .definitions import Piece
 from .nodes import Node
 from .problems import Problem
+from .slips import missing_space
 from .sources import Source
 
 __all__ = ["SECTIONS", "Entry", "Sections"]
@@ -114,7 +115,10 @@ class Sections:
             self.problems.append(Problem(source.place(*position), message))
 
         if root.keys is None:
-            if not root.broken:
+            slip = missing_space(root.value) if type(root.value) is str else None
+            if slip is not None:
+                complain((root.line, root.column + slip[1]), slip[2])
+            elif not root.broken:
                 complain(root.position, f"{_found(root)}; a file of a pack is a mapping that begins with `whyroute: 1`")
             return True
         if VERSION_KEY not in root.value:
@@ -123,7 +127,9 @@ class Sections:
             version: Node = root.value[VERSION_KEY]
             if next(iter(root.value)) != VERSION_KEY:
                 complain(root.keys[VERSION_KEY], "`whyroute` is not the first key; it opens every file")
-            if not version.broken and (type(version.value) is not int or version.value != FORMAT_VERSION):
+            if version.value == str(FORMAT_VERSION):
+                complain(version.position, f"{_found(version)}; the format version is a number: take the quotes away")
+            elif not version.broken and (type(version.value) is not int or version.value != FORMAT_VERSION):
                 complain(
                     version.position,
                     f"{version.written()} is no format version that is read here; it is {FORMAT_VERSION}"
