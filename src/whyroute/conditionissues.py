@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from .issues import Issue, child, did_you_mean, quoted, shown
+from .issues import Issue, child, did_you_mean, printable, quoted, shown
 from .numbers import as_double
 from .providers import LABEL_KEY
 from .wording import found, in_backticks
@@ -296,6 +296,10 @@ def _unknown_field(key: str, grammar: _Grammar) -> str:
     if grammar.over == "request" and key in FIELDS:
         return (
             f"{shown(key)} is a field of a candidate; `when` looks at the request: {quoted(REQUEST_FIELDS)}, `labels`"
+        )
+    if grammar.over == "request" and grammar.labels is not None and key in grammar.labels:
+        return (
+            f"{shown(key)} is not a field but a label; write it under `labels`, as `labels: {{{printable(key)}: ...}}`"
         )
     known = [*grammar.fields, *grammar.combining, *(("labels",) if grammar.over == "request" else ())]
     near = did_you_mean(key, known) or f"; the fields are {quoted(grammar.fields)}, `labels.<key>`"

@@ -224,9 +224,9 @@ def comma_in_number(line: str, column: int, rest: str) -> tuple[int, str] | None
     )
 
 
-def without_comma(written: str) -> str:
-    """How to write a number that was written with commas."""
-    decimal = shown(written.replace(",", ".")) if written.count(",") == 1 else ""
+def without_comma(written: str, *, whole: bool = False) -> str:
+    """How to write a number that was written with commas; `whole`: only an integer can be meant."""
+    decimal = shown(written.replace(",", ".")) if written.count(",") == 1 and not whole else ""
     if _THOUSANDS.fullmatch(written):
         return f"write {shown(written.replace(',', ''))}" + (f", or {decimal} for a decimal" if decimal else "")
     return f"a decimal takes a point: {decimal}" if decimal else "a number holds no comma"
