@@ -264,11 +264,16 @@ class _Composer:
     def _is_cut_off(self, event: Any) -> bool:
         """Complain of a `#` inside plain text: what follows it is lost."""
         key = self.holders[-1].key if self.holders and self.holders[-1].node.keys is not None else None
-        end = event.end_mark
-        problem = cut_off(key, event.value, self._line((end.line + 1, 1)), end.column) if key is not None else None
+        if key is None:
+            return False
+        line, end = event.end_mark.line + 1, event.end_mark.column
+        if event.value == "":  # the parser puts it wherever the next one begins
+            line, column = self.holders[-1].key_place or (line, 1)
+            end = self._line((line, column)).find(":", column - 1) + 1
+        problem = cut_off(key, event.value, self._line((line, 1)), end)
         if problem is None:
             return False
-        self.complain((end.line + 1, problem[0]), problem[1])
+        self.complain((line, problem[0]), problem[1])
         return True
 
     def _alias(self, event: Any, position: Position) -> Node:

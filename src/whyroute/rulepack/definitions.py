@@ -10,7 +10,7 @@ from ..issues import Issue, shown
 from .nodes import Node, Position, node_at
 from .problems import Place, Problem
 from .scalars import scalar
-from .slips import without_comma
+from .slips import DASH, without_comma
 from .sources import Source
 
 __all__ = ["Definition", "Piece"]
@@ -106,7 +106,7 @@ def _remedy(message: str, text: str) -> str:
             return ""
         return "; take the quotes away" if meant == text.lower() else f": write `{meant}`"
     if _LIST_WANTED.search(message):
-        return f": write {shown(f'[{text}]')}"
+        return f"; {DASH}" if text.startswith("-") else f": write {shown(f'[{text}]')}"
     if _NUMBER_WANTED.search(message.removeprefix(shown(text))):
         if _WITH_COMMA.fullmatch(text):
             return f"; {without_comma(text, whole='integer' in message)}"

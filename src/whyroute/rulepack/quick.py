@@ -110,7 +110,7 @@ class _Reader:
                 raise _GiveUpError
             keys[key] = (number, indent + 1)
             start = _after_spaces(content, match.end())
-            if key in FREE_TEXT and AFTER_TEXT.search(content, start):
+            if key in FREE_TEXT and AFTER_TEXT.search(content, match.end()):
                 raise _GiveUpError  # what is read may not be what was meant
             self.at += 1
             if start == len(content) or content[start] == "#":

@@ -10,7 +10,7 @@ from ..wording import found, unknown_key
 from .definitions import Piece
 from .nodes import Node
 from .problems import Problem
-from .slips import missing_space
+from .slips import DASH, missing_space
 from .sources import Source
 
 __all__ = ["SECTIONS", "Entry", "Sections"]
@@ -181,7 +181,10 @@ class Sections:
             what = "the names of policies" if key == "everyTenant" else key
             message = f"{_found(section.node)}; `{key}` is a list of {what}"
             if key == "everyTenant" and type(section.node.value) is str:
-                message += f": write {shown(f'[{section.node.value}]')}"
+                dash = section.node.value.startswith("-")
+                message += f"; {DASH}" if dash else f": write {shown(f'[{section.node.value}]')}"
+            elif section.node.keys and LISTS.get(key) in section.node.keys and section.node.line > section.at[0]:
+                message += f"; a `-` is missing before {shown(next(iter(section.node.keys)))}"
             self._complain(section, message)
             self.unsure.add(key)
             return []

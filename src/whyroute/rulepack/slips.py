@@ -9,6 +9,7 @@ from .nodes import Position
 
 __all__ = [
     "AFTER_TEXT",
+    "DASH",
     "FREE_TEXT",
     "comma_in_number",
     "cut_off",
@@ -25,10 +26,14 @@ AFTER_TEXT: Final = re.compile(r" (#)(?=[^\s#])")
 """A comment that reads on like the text before it."""
 
 _COMMENT_NEXT: Final = re.compile(r" +(#)(?=[^\s#])")
+DASH: Final = "a space is missing after the `-`"
+"""What to say of an item of a list whose dash became a part of it."""
+
 _SENTENCES: Final = frozenset({"because", "description"})
-_INDENT: Final = re.compile("(?:[ ]|-[ ]+)*([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000])")
+_INDENT: Final = re.compile("(?:[ ]|-[ ]*)*([\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000])")
 _KEY: Final = re.compile(r"(?P<before> *(?:- +)*)(?P<key>[A-Za-z_][\w.-]*|\"[^\"]*\"|'[^']*'):(?=\s|$)", re.ASCII)
-_NO_SPACE: Final = re.compile(r" *(?:- +)*([A-Za-z_][A-Za-z0-9_]*):(?![\s/:])(?=.)")
+_NO_SPACE: Final = re.compile(r" *(?:- +)*([A-Za-z_][A-Za-z0-9_]*):(?![ \t/:])(?=.)")
+_NO_SPACE_AFTER_DASH: Final = re.compile(r"( *(?:- +)*-)[A-Za-z_][\w.-]*:(?=\s)", re.ASCII)
 _CUT: Final = re.compile(r"\b(?:because|description): +[^\s\"'#].*? (#)(?=[^\s#])")
 _DIGITS: Final = re.compile(r"[-+]?[0-9]+", re.ASCII)
 _NUMBER_BEFORE: Final = re.compile(r"(?<![\w.])[-+]?[0-9]+(?:,[0-9]+)*,\Z", re.ASCII)
@@ -138,7 +143,7 @@ def cut_off(key: str | None, value: str, line: str, end: int) -> tuple[int, str]
         line: The line on which it ends.
         end: Its length up to there.
     """
-    if key not in FREE_TEXT or (key not in _SENTENCES and " " not in value):
+    if key not in FREE_TEXT or (key not in _SENTENCES and " " not in value and value):
         return None
     found = _COMMENT_NEXT.match(line, len(line[:end].rstrip(" ")))
     if found is None:
@@ -150,6 +155,9 @@ def _colon(lines: Sequence[str], said: str, before: int, since: Position | None)
     """A key whose colon has no space after it."""
     if "mapping values are not allowed" in said:
         number = before
+        dash = _NO_SPACE_AFTER_DASH.match(lines[before - 1]) if before else None
+        if dash is not None:
+            return (before, dash.end(1) + 1), DASH
     elif "could not find expected ':'" in said and since is not None:
         number = since[0]
     else:
