@@ -71,7 +71,8 @@ def agrees_with_the_parser(text: str) -> bool:
 
 
 def test_the_quick_reader_takes_ordinary_files() -> None:
-    taken = [agrees_with_the_parser(text) for text in SEEDS]
+    sound = [text for text in SEEDS if parsed(Source("a.yaml", text))[1] == []]
+    taken = [agrees_with_the_parser(text) for text in sound]
     assert sum(taken) > len(taken) / 2
     assert agrees_with_the_parser(Path(__file__).parents[1].joinpath("rules", "catalog.yaml").read_text("utf-8"))
 

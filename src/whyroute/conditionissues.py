@@ -146,7 +146,7 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
-            yield Issue(at, _unknown_field(key, grammar))
+            yield Issue(at, _unknown_field(key, value, grammar))
 
 
 def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
@@ -286,7 +286,7 @@ _SPELLINGS = {
 }
 
 
-def _unknown_field(key: str, grammar: _Grammar) -> str:
+def _unknown_field(key: str, value: Any, grammar: _Grammar) -> str:
     if grammar.over == "candidate" and key == "labels":
         return "`labels` takes its key with it here: write `labels.<key>`"
     if grammar.over == "candidate" and key == "capability":
@@ -297,6 +297,9 @@ def _unknown_field(key: str, grammar: _Grammar) -> str:
         return (
             f"{shown(key)} is a field of a candidate; `when` looks at the request: {quoted(REQUEST_FIELDS)}, `labels`"
         )
+    if grammar.over == "request" and grammar.labels is not None and key in grammar.labels:
+        written = f"labels: {{{key}: {value if isinstance(value, str) else '...'}}}"
+        return f"{shown(key)} is not a field but a label: write {shown(written)}"
     known = [*grammar.fields, *grammar.combining, *(("labels",) if grammar.over == "request" else ())]
     near = did_you_mean(key, known) or f"; the fields are {quoted(grammar.fields)}, `labels.<key>`"
     return f"{shown(key) if key else 'the empty string'} is not a field{near}"

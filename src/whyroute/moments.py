@@ -1,6 +1,7 @@
 """Times on the wire: a date, which covers its whole UTC day, or a date and time with its zone (RFC 3339)."""
 
 import re
+from calendar import monthrange
 from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple
 
@@ -73,10 +74,44 @@ def moment_issues(value: Any, path: str) -> list[Issue]:
         try:
             read_moment(value)
         except ValueError:
-            pass
+            if (message := _near_miss(value)) is not None:
+                return [Issue(path, message)]
         else:
             return []
     return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
+
+
+def _near_miss(text: str) -> str | None:
+    """What is wrong with a text that is almost a time."""
+    if _LOCAL.fullmatch(text) and _is_time(f"{text}Z"):
+        return f"{shown(text)} has no zone; write {shown(text + 'Z')} for UTC, or its offset, such as `+01:00`"
+    match = _DAY_OF_MONTH.match(text)
+    if match is None:
+        return None
+    year, month, day = (int(part) for part in match.groups())
+    if year < 1 or not 1 <= month <= 12 or not 29 <= day <= 31:
+        return None
+    days = monthrange(year, month)[1]
+    if day <= days:
+        return None
+    return f"{shown(text)} is no time: {_MONTHS[month - 1]} {match[1]} has {days} days"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        read_moment(text)
+    except ValueError:
+        return False
+    return True
+
+
+_LOCAL = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.]\d{1,9})?)?", re.ASCII)
+_DAY_OF_MONTH = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?![0-9])", re.ASCII)
+# Not those of the calendar module: they follow the locale.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 def written(moment: datetime) -> str:

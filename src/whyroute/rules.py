@@ -363,7 +363,7 @@ def waiver_issues(
     if rules is not None and isinstance(rule, str) and rule:
         at = child(path, "rule")
         if rule not in rules:
-            near = did_you_mean(rule, rules) or f"; the rules are {quoted(rules) or 'none'}"
+            near = did_you_mean(rule, rules) or (f"; the rules are {quoted(rules)}" if rules else "; there are none")
             issues.append(Issue(at, f"{shown(rule)} is no rule here{near}"))
         elif not rules[rule]:
             issues.append(Issue(at, f"rule {shown(rule)} is not waivable; its owner can write `waivable: true`"))

@@ -1,5 +1,6 @@
 """From the text of a file to its tree: YAML 1.2 by ruamel.yaml's parser, with the checks that it leaves to others."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from .nodes import MAX_DEPTH, Node, Position
 from .problems import Problem
 from .quick import quick_tree
 from .scalars import scalar
+from .slips import comma_in_number, cut_off, indent_problem, missing_space, slip
 from .sources import Source
 
 __all__ = ["compose", "parsed"]
@@ -55,11 +57,13 @@ def parsed(source: Source) -> tuple[Node | None, list[Problem]]:
 class _Holder:
     """A list or a mapping whose end was not reached yet."""
 
-    __slots__ = ("anchor", "key", "key_place", "node")
+    __slots__ = ("anchor", "flow", "key", "key_place", "node", "run_on")
 
-    def __init__(self, node: Node, anchor: str | None) -> None:
+    def __init__(self, node: Node, anchor: str | None, *, flow: bool) -> None:
         self.node = node
         self.anchor = anchor
+        self.flow = flow  # whether it stands in brackets
+        self.run_on = False  # whether a second item of a list began in it
         self.key: str | None = None  # the key whose value comes next
         self.key_place: Position | None = None  # set from a key to its value, also where the key can't be used
 
@@ -126,7 +130,7 @@ class _Composer:
             self.anchors[str(event.anchor)] = None
         node = Node(*position, {} if mapping else [], keys={} if mapping else None)
         node.broken = not self._check_tag(event, position)
-        self.holders.append(_Holder(node, event.anchor))
+        self.holders.append(_Holder(node, event.anchor, flow=bool(event.flow_style)))
 
     def _close(self) -> None:
         holder = self.holders.pop()
@@ -144,7 +148,7 @@ class _Composer:
                 # The parser written in C knows YAML 1.1 only.
                 yield from YAML(typ="safe", pure=True).parse(self.source.text)
         except MarkedYAMLError as error:
-            raise _told(error) from None
+            raise _told(error, self.source.text) from None
         except YAMLError as error:
             raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error))}") from None
         except (ValueError, OverflowError, IndexError, AttributeError, TypeError, AssertionError) as error:
@@ -177,7 +181,10 @@ class _Composer:
             self.complain(position, f"a key with {_HALF}")
             return
         if event.style is None:
+            self._check_indent(position)
             value, problem = scalar(key)
+            if self._is_comma(holder, position, key):
+                return
             if key == "<<":
                 self.complain(position, "`<<` merges nothing in YAML 1.2; write the keys out, or use `extends`")
                 return
@@ -189,11 +196,45 @@ class _Composer:
                 self.complain(position, f"{what}; a key is text: put it in quotes")
                 return
         if key in keys:
-            self.complain(position, f"{shown(key)} stands twice in this mapping", keys[key])
+            self._twice(holder, key, position)
             return
         if event.anchor is not None:
             self.anchors[str(event.anchor)] = Node(*position, key)
         holder.key = key
+
+    def _twice(self, holder: _Holder, key: str, position: Position) -> None:
+        keys = holder.node.keys or {}
+        in_list = len(self.holders) > 1 and self.holders[-2].node.keys is None
+        if holder.run_on:
+            return
+        message = f"{shown(key)} stands twice in this mapping"
+        if in_list and not holder.flow and key == next(iter(keys)):
+            holder.run_on = holder.node.broken = True
+            message += "; where a new item of the list begins, a `-` is missing before it"
+        self.complain(position, message, keys[key])
+
+    def _check_indent(self, position: Position) -> None:
+        """The parser takes a no-break space for text, and so the line for one that is not indented."""
+        line = self._line(position)
+        problem = indent_problem(line)
+        if problem is not None and position[1] <= problem[0]:
+            raise _UnreadableError((position[0], problem[0]), problem[1])
+
+    def _line(self, position: Position) -> str:
+        return self.source.place(*position).source
+
+    def _is_comma(self, holder: _Holder, position: Position, text: str) -> bool:
+        """Complain of a comma inside a number, which ends a value in brackets."""
+        problem = comma_in_number(self._line(position), position[1], text) if holder.flow else None
+        if problem is None:
+            return False
+        values = holder.node.value if holder.node.keys is None else list(holder.node.value.values())
+        for value in values[-1:]:
+            value.broken = True
+        place = self.source.place(position[0], problem[0])
+        if not self.problems or self.problems[-1].place != place:  # 1,000,000 has two
+            self.complain((position[0], problem[0]), problem[1])
+        return True
 
     def _scalar(self, event: Any, position: Position) -> Node:
         if event.value == "" and event.style is None and self.holders and self.holders[-1].key_place is not None:
@@ -209,7 +250,10 @@ class _Composer:
         elif event.style is None:
             node.value, problem = scalar(event.value)
             if problem is not None:
-                self.complain(position, problem)
+                if not (self.holders and self._is_comma(self.holders[-1], position, event.value)):
+                    self.complain(position, problem)
+                node.broken = True
+            elif self._is_cut_off(event):
                 node.broken = True
             elif type(node.value) is not str:
                 node.text = event.value
@@ -217,11 +261,32 @@ class _Composer:
             self.anchors[str(event.anchor)] = node
         return node
 
+    def _is_cut_off(self, event: Any) -> bool:
+        """Complain of a `#` inside plain text: what follows it is lost."""
+        key = self.holders[-1].key if self.holders and self.holders[-1].node.keys is not None else None
+        if key is None:
+            return False
+        line, end = event.end_mark.line + 1, event.end_mark.column
+        if event.value == "":  # the parser puts it wherever the next one begins
+            line, column = self.holders[-1].key_place or (line, 1)
+            end = self._line((line, column)).find(":", column - 1) + 1
+        problem = cut_off(key, event.value, self._line((line, 1)), end)
+        if problem is None:
+            return False
+        self.complain((line, problem[0]), problem[1])
+        return True
+
     def _alias(self, event: Any, position: Position) -> Node:
         name = str(event.anchor)
         if name not in self.anchors:
-            near = did_you_mean(name, self.anchors)
-            self.complain(position, f"{shown('*' + name)} stands for nothing; no `&{name}` comes before it{near}")
+            if _ANCHOR.search(self.source.text) is None or not name.isidentifier():
+                message = (
+                    f"text that begins with `*` goes in quotes: {shown(json.dumps('*' + name, ensure_ascii=False))}"
+                )
+            else:
+                near = did_you_mean(name, self.anchors)
+                message = f"{shown('*' + name)} stands for nothing; no `&{name}` comes before it{near}"
+            self.complain(position, message)
             return Node(*position, None, broken=True)
         node = self.anchors[name]
         if node is None:
@@ -241,13 +306,24 @@ class _Composer:
         if holder.node.keys is None:
             holder.node.value.append(node)
         else:
+            if holder.flow and node.text == "" and holder.key is not None and holder.key_place is not None:
+                self._check_colon(holder, node, holder.key, holder.key_place)
             if holder.key is not None and holder.key_place is not None:
                 holder.node.value[holder.key] = node
                 holder.node.keys[holder.key] = holder.key_place
             holder.key = holder.key_place = None
         holder.node.items += node.items
 
+    def _check_colon(self, holder: _Holder, node: Node, key: str, place: Position) -> None:
+        """Complain of a key in braces that swallowed its value for want of a space."""
+        problem = missing_space(key) if self._line(place).startswith(key, place[1] - 1) else None
+        if problem is not None and problem[0] not in holder.node.value:
+            holder.key, at, message = problem
+            node.broken = True
+            self.complain((place[0], place[1] + at), message)
 
+
+_ANCHOR: Final = re.compile(r"(?<!\S)&\w|[\[{,]&\w")
 _HALF: Final = "half a surrogate pair; it is not valid Unicode"
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
@@ -285,9 +361,14 @@ _NOT_CLOSED: Final = (
 """Likewise, where it is the start that helps to find the fault, not the end of the file."""
 
 
-def _told(error: Any) -> _UnreadableError:
+def _told(error: Any, text: str) -> _UnreadableError:
     said = " ".join(str(part) for part in (error.context, error.problem) if part) or "it can't be read"
-    mark = error.problem_mark or error.context_mark
+    mark, since = error.problem_mark or error.context_mark, error.context_mark
+    if mark is not None:
+        at = (mark.line + 1, mark.column + 1)
+        meant = slip(text, said, at, None if since is None else (since.line + 1, since.column + 1))
+        if meant is not None:
+            return _UnreadableError(*meant)
     sentence = _sentence(said)
     for pattern, instead in _NOT_CLOSED:
         if error.context_mark is not None and re.search(pattern, said):

@@ -9,6 +9,8 @@ from ..constraints import Origin
 from ..issues import Issue, shown
 from .nodes import Node, Position, node_at
 from .problems import Place, Problem
+from .scalars import scalar
+from .slips import DASH, without_comma
 from .sources import Source
 
 __all__ = ["Definition", "Piece"]
@@ -78,7 +80,7 @@ _TEXT_WANTED = re.compile(r"\b(a|non-empty) (string|name)\b")
 def _as_written(message: str, node: Node) -> str:
     """The message with a scalar as it stands in the file: 4.10, not 4.1."""
     if node.text is None:
-        return message
+        return message + _remedy(message, node.value) if type(node.value) is str else message
     if node.value is None:
         what = "nothing" if node.text == "" else "null"
         return message.replace("`null`", what, 1) if "null" in message else f"{what}; {message}"
@@ -86,6 +88,32 @@ def _as_written(message: str, node: Node) -> str:
     if _TEXT_WANTED.search(message) and "quotes" not in message:
         message += f"; text that reads like one goes in quotes: {shown(repr(node.text))}"
     return message
+
+
+_LIST_WANTED = re.compile(r"\ba list of (strings|region names|tenants)\b")
+_NUMBER_WANTED = re.compile(r"\b(a|an) (positive )?(integer|number|finite number)\b(?!,)")
+_WITH_COMMA = re.compile(r"[-+]?[0-9]+(?:,[0-9]+)+", re.ASCII)
+_TRUTHS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+def _remedy(message: str, text: str) -> str:
+    """How to write what text stands for where something else is expected."""
+    if not message.startswith(shown(text)):
+        return ""
+    if message.endswith("true or false is expected"):
+        meant = text.lower() if text.lower() in ("true", "false") else _TRUTHS.get(text.lower())
+        if meant is None:
+            return ""
+        return "; take the quotes away" if meant == text.lower() else f": write `{meant}`"
+    if _LIST_WANTED.search(message):
+        return f"; {DASH}" if text.startswith("-") else f": write {shown(f'[{text}]')}"
+    if _NUMBER_WANTED.search(message.removeprefix(shown(text))):
+        if _WITH_COMMA.fullmatch(text):
+            return f"; {without_comma(text, whole='integer' in message)}"
+        value, problem = scalar(text)
+        if problem is None and isinstance(value, int | float) and not isinstance(value, bool):
+            return "; take the quotes away"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

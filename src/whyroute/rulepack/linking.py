@@ -16,6 +16,8 @@ from .sections import Entry
 __all__ = ["link_problems", "named_in"]
 
 T = TypeVar("T")
+_Known = Collection[str] | None
+"""The names that there are; None when they are not all known, so that any may be one."""
 
 _MOST_CIRCLES: Final = 100
 
@@ -37,8 +39,8 @@ def link_problems(definitions: Definitions, every_tenant: Iterable[Entry]) -> li
 
 
 def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> Iterator[Problem]:
-    policies, rules = definitions.names("policies"), definitions.names("rules")
-    tenants, capabilities = definitions.names("tenants"), definitions.names("capabilities")
+    policies, rules = definitions.known("policies"), definitions.known("rules")
+    tenants, capabilities = definitions.known("tenants"), definitions.known("capabilities")
     for entry in every_tenant:
         yield from _unless_known(entry.piece, entry.name, policies, "policy")
     for group in (definitions.policies, definitions.tenants):
@@ -48,6 +50,8 @@ def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> I
     for provider in definitions.providers.values():
         yield from _list(provider, "onlyTenants", tenants, "tenant")
     for waiver in definitions.waivers.values():
+        if not rules:  # where there are some, the waiver was held against them
+            yield from _unless_known(waiver.piece.inner("rule"), waiver.value.rule, rules, "rule")
         yield from _unless_known(waiver.piece.inner("tenant"), waiver.value.tenant, tenants, "tenant")
     for test in definitions.tests.values():
         yield from _of_test(test.piece, "tenant", tenants, "tenant")
@@ -64,21 +68,21 @@ def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> I
             yield from _values(piece, capabilities, "capability")
 
 
-def _list(definition: Definition[Any], key: str, known: Collection[str], what: str) -> Iterator[Problem]:
+def _list(definition: Definition[Any], key: str, known: _Known, what: str) -> Iterator[Problem]:
     section = definition.piece.inner(key)
     if definition.piece.node.value.get(key) is not None and type(section.node.value) is list:
         for node in section.node.value:
             yield from _unless_known(Piece.of(section.source, node), node.value, known, what)
 
 
-def _unless_known(piece: Piece, name: Any, known: Collection[str], what: str) -> Iterator[Problem]:
-    if isinstance(name, str) and name not in known:
+def _unless_known(piece: Piece, name: Any, known: _Known, what: str) -> Iterator[Problem]:
+    if known is not None and isinstance(name, str) and name not in known:
         plural = {"policy": "policies", "capability": "capabilities"}.get(what, f"{what}s")
         listed = f"; the {plural} are {quoted(sorted(known), limit=8)}" if known else f"; the pack defines no {plural}"
         yield Problem(piece.value(), f"{shown(name)} is no {what} of the pack{did_you_mean(name, known) or listed}")
 
 
-def _of_test(test: Piece, key: str, known: Collection[str], what: str) -> Iterator[Problem]:
+def _of_test(test: Piece, key: str, known: _Known, what: str) -> Iterator[Problem]:
     if key not in test.node.value:
         return
     piece = test.inner(key)
@@ -89,7 +93,7 @@ def _of_test(test: Piece, key: str, known: Collection[str], what: str) -> Iterat
 def _bundle_of_test(test: Definition[PackTest], definitions: Definitions) -> Iterator[Problem]:
     """The bundle that a test names, and the slots whose picks it expects."""
     name = test.value.bundle or ""
-    yield from _unless_known(test.piece.inner("bundle"), name, definitions.names("bundles"), "bundle")
+    yield from _unless_known(test.piece.inner("bundle"), name, definitions.known("bundles"), "bundle")
     picks = test.value.expect.picks
     if picks is not None and name in definitions.bundles:
         known = definitions.bundles[name].value.slots
@@ -100,14 +104,14 @@ def _bundle_of_test(test: Definition[PackTest], definitions: Definitions) -> Ite
                 yield Problem(places.inner(slot).place, f"{shown(slot)} is no slot of bundle {shown(name)}{near}")
 
 
-def _values(piece: Piece, known: Collection[str], what: str) -> Iterator[Problem]:
+def _values(piece: Piece, known: _Known, what: str) -> Iterator[Problem]:
     """The names in a scalar, or in a list of them."""
     nodes: list[Node] = piece.node.value if type(piece.node.value) is list else [piece.node]
     for node in nodes:
         yield from _unless_known(Piece.of(piece.source, node), node.value, known, what)
 
 
-def _constraints_of_test(test: Piece, rules: Collection[str]) -> Iterator[Problem]:
+def _constraints_of_test(test: Piece, rules: _Known) -> Iterator[Problem]:
     """Rules among the constraints that a test expects: a name that no rule has can never come true."""
     expect = test.inner("expect")
     lists = [expect.inner("core").node] if "core" in expect.node.value else []
@@ -151,8 +155,8 @@ def _request_labels(definitions: Definitions) -> Iterator[Problem]:
 
 
 def _labels(piece: Piece, definitions: Definitions, *, fixed: str | None = None) -> Iterator[Problem]:
-    known = definitions.names("labels")
-    if "labels" not in piece.node.value:
+    known = definitions.known("labels")
+    if known is None or "labels" not in piece.node.value:
         return
     labels = piece.inner("labels")
     for key, position, node in labels.node.pairs():

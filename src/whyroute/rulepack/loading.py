@@ -53,12 +53,10 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
             problems.append(Problem(source.place(1, 1), "empty; `whyroute: 1` is the first key of every file"))
         unread |= root is None
         documents.append((source, root))
-    sections = Sections(documents)
+    sections = Sections(documents, complete=not unread)
     definitions = Definitions(sections)
     problems += [*sections.problems, *definitions.problems]
-    if not unread:
-        # A name may be defined in what could not be read.
-        problems += link_problems(definitions, sections.every_tenant)
+    problems += link_problems(definitions, sections.every_tenant)
     if problems:
         raise PackError(problems)
     return Pack(

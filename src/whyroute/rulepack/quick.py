@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .nodes import MAX_DEPTH, Node, Position
 from .scalars import scalar
+from .slips import AFTER_TEXT, FREE_TEXT
 
 __all__ = ["quick_tree"]
 
@@ -109,6 +110,8 @@ class _Reader:
                 raise _GiveUpError
             keys[key] = (number, indent + 1)
             start = _after_spaces(content, match.end())
+            if key in FREE_TEXT and AFTER_TEXT.search(content, match.end()):
+                raise _GiveUpError  # what is read may not be what was meant
             self.at += 1
             if start == len(content) or content[start] == "#":
                 entries[key] = self._below(indent, depth)

@@ -1,5 +1,6 @@
 """From the sections of a pack to what they define: every entry held to its grammar, and every problem gathered."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -7,7 +8,7 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from ..bundles.reading import slot_issues, slots_shape_issues, together_issues
-from ..conditionissues import condition_issues
+from ..conditionissues import FIELDS, condition_issues
 from ..conditions import CHECKED, Condition
 from ..declarations import Capability, read_capability
 from ..errors import InvalidCapabilityError, InvalidInputError
@@ -61,7 +62,7 @@ class Definitions:
         self.conditions: dict[str, Definition[Condition]] = self._read("conditions", self._condition)
         self.providers: dict[str, Definition[PackProvider]] = self._read("providers", _provider)
         self.capabilities: dict[str, Definition[CapabilityEntry]] = self._read("capabilities", _capability)
-        self.policies: dict[str, Definition[PolicyPart]] = self._read("policies", _model_of(PolicyPart))
+        self.policies: dict[str, Definition[PolicyPart]] = self._read("policies", _part(PolicyPart))
         self.tenants: dict[str, Definition[Tenant]] = self._read("tenants", _tenant)
         self.rules: dict[str, Definition[Rule]] = self._read("rules", self._rule)
         self.waivers: dict[str, Definition[Waiver]] = self._read("waivers", self._waiver)
@@ -72,6 +73,10 @@ class Definitions:
     def names(self, section: str) -> Collection[str]:
         """The names that a section defines, those of broken entries included: who refers to them is not wrong."""
         return {entry.name: None for entry in self._sections.entries[section] if entry.name}
+
+    def known(self, section: str) -> Collection[str] | None:
+        """The names that a section defines; None when there may be more of them, in what could not be read."""
+        return None if section in self._sections.unsure else self.names(section)
 
     def _read(self, section: str, read: Read) -> dict[str, Definition[Any]]:
         found_definitions: dict[str, Definition[Any]] = {}
@@ -87,24 +92,26 @@ class Definitions:
 
     def _label_values(self) -> Mapping[str, Collection[str]] | None:
         """The labels that rules may ask for, with their values; None when any may be."""
-        if not self.declares_labels:
+        if not self.declares_labels or self.known("labels") is None:
             return None
         return _Values(
             {name: self.labels[name].value.values if name in self.labels else None for name in self.names("labels")}
         )
 
     def _condition(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = condition_issues(document, conditions=self.names("conditions"))
+        issues = condition_issues(document, conditions=self.known("conditions"))
         return (None, issues) if issues else (_checked(Condition, document), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = rule_issues(document, conditions=self.names("conditions"), labels=self._label_values())
+        issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values())
         return (None, issues) if issues else (_checked(Rule, document), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:
         # A waivable rule may be broken otherwise: then it is the rule that is told about.
         rules = {name: name not in self.rules or self.rules[name].value.waivable for name in self.names("rules")}
-        issues = waiver_issues(document, rules=rules, conditions=self.names("conditions"))
+        if self.known("rules") is None:
+            rules = _Rules(rules)
+        issues = waiver_issues(document, rules=rules or None, conditions=self.known("conditions"))
         return (None, issues) if issues else (_checked(Waiver, document), [])
 
     def _test(self, document: Any) -> tuple[Any, list[Issue]]:
@@ -129,7 +136,7 @@ class Definitions:
             if not expect:
                 issues.append(Issue("/expect", "empty; a test expects at least one thing"))
             if "every" in expect:
-                issues += condition_issues(expect["every"], "/expect/every", conditions=self.names("conditions"))
+                issues += condition_issues(expect["every"], "/expect/every", conditions=self.known("conditions"))
         told = [issue.path for issue in issues]
         if any(_within(path, "/providers") for path in told):
             document = {key: value for key, value in document.items() if key != "providers"}
@@ -137,9 +144,25 @@ class Definitions:
             # They stand for the pack's, and rules may ask.
             document = {**document, "providers": [{**provider, "source": "pack"} for provider in given]}
         value, rest = _model_of(PackTest)(document)
+        rest = [_candidate_issue(issue, document) for issue in rest]
         issues += [issue for issue in rest if not any(_within(issue.path, path) for path in told)]
         issues += _asked_issues(document)
         return value, in_document_order(issues, document)
+
+
+def _candidate_issue(issue: Issue, document: Any) -> Issue:
+    """Says how a candidate is written where it stands as `provider/model`."""
+    steps = issue.path.split("/")[1:]
+    if steps[:1] != ["expect"] or not issue.message.endswith("an object is expected"):
+        return issue
+    value = document
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value.get(step.replace("~1", "/").replace("~0", "~"))
+    if not isinstance(value, str) or "/" not in value:
+        return issue
+    provider, _, model = value.partition("/")
+    written = f"{{provider: {provider}, model: {model}}}" if "/" not in model else "{provider: ..., model: ...}"
+    return Issue(issue.path, f"{issue.message}: write {shown(written)}")
 
 
 def _twice(providers: Iterable[Any], path: str) -> Iterable[Issue]:
@@ -158,6 +181,16 @@ class _Values(dict[str, Any]):
     def __getitem__(self, key: str) -> Collection[str]:
         values: Collection[str] | None = super().__getitem__(key)
         return _Anything() if values is None else values
+
+
+class _Rules(dict[str, bool]):
+    """The rules, of which there may be more: another one may be meant, and be waivable."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> bool:
+        return True
 
 
 class _Anything(tuple[str, ...]):
@@ -179,6 +212,30 @@ def _model_of(model: type[WireModel]) -> Read:
             return read_model(model, document, error=InvalidInputError), []
         except InvalidInputError as error:
             return None, list(error.issues)
+
+    return read
+
+
+def _part(model: type[WireModel]) -> Read:
+    """Reads clauses; says more of keys that are no clauses but something else."""
+    read_plainly, known = _model_of(model), _keys_of(model)
+
+    def read(document: Any) -> tuple[Any, list[Issue]]:
+        value, issues = read_plainly(document)
+        if not issues or not isinstance(document, dict):
+            return value, issues
+        others = {"name": "tenantId"} if "tenantId" in known else {"tenantId": "name"}
+        for index, issue in enumerate(issues):
+            key = issue.path[1:]
+            if key not in document or key in known or "did you mean" in issue.message:
+                continue
+            if key in FIELDS:
+                clauses = "the clauses that cap are `maxCostPerCallUsd` and `maxTokensPerCall`"
+                issues[index] = Issue(issue.path, f"{shown(key)} is a field for the conditions of rules; {clauses}")
+            else:
+                issues[index] = Issue(issue.path, _unknown(key, known, document, others))
+        told = {f"`{to}` is missing" for key, to in others.items() if key in document and to not in document}
+        return value, [issue for issue in issues if issue.path or issue.message not in told]
 
     return read
 
@@ -226,23 +283,59 @@ def _provider_issues(document: Any, path: str, *, extra: Collection[str] = _OWN_
     """What is wrong with a provider. Unlike on the wire, keys that nobody knows are refused: a slip would open it."""
     problems, _ = metadata_problems(document, path)
     issues = [issue for _, issue in problems]
+    meant: set[str] = set()
     if isinstance(document, dict):
-        issues += _strange(document, path, (*_PROVIDER_KEYS, *extra))
+        strange = [*_strange(document, path, (*_PROVIDER_KEYS, *extra), meant, {"name": "id"})]
         models = document.get("models")
         for index, model in enumerate(models if isinstance(models, list) else ()):
             if isinstance(model, dict):
                 at = child(path, "models", index)
-                issues += _strange(model, at, _keys_of(ModelInfo))
+                strange += _strange(model, at, _keys_of(ModelInfo), meant, {"id": "name"})
                 for key, inner in (("cost", ModelCost), ("thinking", ModelThinking)):
                     if isinstance(model.get(key), dict):
-                        issues += _strange(model[key], child(at, key), _keys_of(inner))
+                        strange += _strange(model[key], child(at, key), _keys_of(inner), meant)
+        issues = [issue for issue in issues if issue.path not in meant] + strange
     return in_document_order(issues, document, path)
 
 
-def _strange(document: Mapping[str, Any], path: str, known: Collection[str]) -> Iterable[Issue]:
+def _strange(
+    document: Mapping[str, Any],
+    path: str,
+    known: Collection[str],
+    meant: set[str] | None = None,
+    others: Mapping[str, str] | None = None,
+) -> Iterable[Issue]:
+    """Keys that an object can't have.
+
+    Args:
+        document: The object.
+        path: Its pointer.
+        known: The keys that it can have.
+        meant: Takes the pointers of the keys that are there under another name, and so not missing.
+        others: Names that other kinds of entries have for a key of this one.
+    """
     if document.keys() <= set(known):
         return ()
-    return [Issue(child(path, key), unknown_key(key, known, document)) for key in document if key not in known]
+    if meant is not None:
+        absent = [key for key in known if key not in document]
+        found_absent = missing_keys(absent, known, document)
+        meant.update(child(path, key) for key in absent if key not in found_absent)
+        meant.update(child(path, to) for key, to in (others or {}).items() if key in document and to not in document)
+    return [
+        Issue(child(path, key), _unknown(key, known, document, others or {})) for key in document if key not in known
+    ]
+
+
+_PER_MILLION: Final = re.compile(r"1m|mil|mtok|perm", re.IGNORECASE)
+
+
+def _unknown(key: str, known: Collection[str], document: Mapping[str, Any], others: Mapping[str, str]) -> str:
+    if key in others and others[key] not in document:
+        return f"{shown(key)} is not a key here; did you mean {shown(others[key])}?"
+    message = unknown_key(key, known, document)
+    if "Usd" in key and _PER_MILLION.search(key) and message.endswith("1kTokens`?"):
+        return f"{message[:-1]}, a thousandth of the price per million?"
+    return message
 
 
 def _provider(document: Any) -> tuple[Any, list[Issue]]:
@@ -301,7 +394,7 @@ def _taken(path: str, what: str) -> Issue:
 
 
 def _tenant(document: Any) -> tuple[Any, list[Issue]]:
-    value, issues = _model_of(Tenant)(document)
+    value, issues = _part(Tenant)(document)
     if value is not None and value.tenant_id == EVERY:
         issues.append(_taken("/tenantId", "tenant"))
     return value, issues

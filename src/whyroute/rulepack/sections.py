@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..catalogfile import FORMAT_VERSION
-from ..issues import shown
+from ..issues import did_you_mean, shown
 from ..wording import found, unknown_key
 from .definitions import Piece
 from .nodes import Node
 from .problems import Problem
+from .slips import DASH, missing_space
 from .sources import Source
 
 __all__ = ["SECTIONS", "Entry", "Sections"]
@@ -86,21 +87,27 @@ class Sections:
 
     Attributes:
         entries: For each section of named entries, its entries.
+        unsure: The sections of which more may be defined than could be read: names in them are not looked up.
         every_tenant: The names under `everyTenant`, each with its place.
         present: The sections that any file has.
         problems: What is wrong with the shape of the files.
     """
 
-    def __init__(self, documents: Iterable[tuple[Source, Node | None]]) -> None:
+    def __init__(self, documents: Iterable[tuple[Source, Node | None]], *, complete: bool = True) -> None:
+        """Read the sections of files; `complete`: there is no other file, which could not be read."""
         self.problems: list[Problem] = []
+        self.unsure: set[str] = set() if complete else set(SECTIONS)
         self.present: set[str] = set()
         found_entries: dict[str, list[list[Entry]]] = {name: [] for name in SECTIONS}
         for source, root in documents:
             if root is None or self._is_unusable(source, root):
+                self.unsure |= set(SECTIONS)
                 continue
             for key, position, node in root.pairs():
                 section = Piece(source, node, position)
-                if key in found_entries and not node.broken:
+                if key in found_entries and node.broken:
+                    self.unsure.add(key)
+                elif key in found_entries:
                     self.present.add(key)
                     found_entries[key].append(self._read(key, section))
         merged = {name: _in_one_order(lists) for name, lists in found_entries.items()}
@@ -114,16 +121,21 @@ class Sections:
             self.problems.append(Problem(source.place(*position), message))
 
         if root.keys is None:
-            if not root.broken:
+            slip = missing_space(root.value) if type(root.value) is str else None
+            if slip is not None:
+                complain((root.line, root.column + slip[1]), slip[2])
+            elif not root.broken:
                 complain(root.position, f"{_found(root)}; a file of a pack is a mapping that begins with `whyroute: 1`")
             return True
-        if VERSION_KEY not in root.value:
+        if VERSION_KEY not in root.value and not any(did_you_mean(key, [VERSION_KEY]) for key in root.value):
             complain(root.position, "`whyroute: 1` is missing; it is the first key of every file")
-        else:
+        elif VERSION_KEY in root.value:
             version: Node = root.value[VERSION_KEY]
             if next(iter(root.value)) != VERSION_KEY:
                 complain(root.keys[VERSION_KEY], "`whyroute` is not the first key; it opens every file")
-            if not version.broken and (type(version.value) is not int or version.value != FORMAT_VERSION):
+            if version.value == str(FORMAT_VERSION):
+                complain(version.position, f"{_found(version)}; the format version is a number: take the quotes away")
+            elif not version.broken and (type(version.value) is not int or version.value != FORMAT_VERSION):
                 complain(
                     version.position,
                     f"{version.written()} is no format version that is read here; it is {FORMAT_VERSION}"
@@ -132,7 +144,9 @@ class Sections:
                 )
         for key, position in root.keys.items():
             if key not in SECTIONS and key != VERSION_KEY:
-                complain(position, unknown_key(key, SECTIONS, root.value))
+                known = SECTIONS if VERSION_KEY in root.value else (VERSION_KEY, *SECTIONS)
+                complain(position, unknown_key(key, known, root.value))
+                self.unsure |= {name for name in SECTIONS if did_you_mean(key, [name])}
         return False
 
     def _read(self, key: str, section: Piece) -> list[Entry]:
@@ -149,6 +163,7 @@ class Sections:
     def _mapping(self, key: str, section: Piece) -> list[Entry]:
         if section.node.keys is None:
             self._complain(section, f"{_found(section.node)}; `{key}` is a mapping from names to {_MEANINGS[key]}")
+            self.unsure.add(key)
             return []
         entries = []
         for name, position, node in section.node.pairs():
@@ -162,7 +177,14 @@ class Sections:
     def _items(self, key: str, section: Piece) -> list[Piece]:
         if type(section.node.value) is not list:
             what = "the names of policies" if key == "everyTenant" else key
-            self._complain(section, f"{_found(section.node)}; `{key}` is a list of {what}")
+            message = f"{_found(section.node)}; `{key}` is a list of {what}"
+            if key == "everyTenant" and type(section.node.value) is str:
+                dash = section.node.value.startswith("-")
+                message += f"; {DASH}" if dash else f": write {shown(f'[{section.node.value}]')}"
+            elif section.node.keys and LISTS.get(key) in section.node.keys and section.node.line > section.at[0]:
+                message += f"; a `-` is missing before {shown(next(iter(section.node.keys)))}"
+            self._complain(section, message)
+            self.unsure.add(key)
             return []
         return [Piece.of(section.source, node) for node in section.node.value]
 
@@ -177,6 +199,8 @@ class Sections:
 
     def _named(self, key: str, item: Piece) -> list[Entry]:
         naming = LISTS[key]
+        if item.node.broken or item.node.keys is None:
+            self.unsure.add(key)
         if item.node.keys is None:
             if not item.node.broken:
                 self._complain(
@@ -186,6 +210,8 @@ class Sections:
         node: Node | None = item.node.value.get(naming)
         # An entry without a name is checked all the same; what is wrong with its name is told with the rest.
         usable = node is not None and not node.broken and isinstance(node.value, str)
+        if not usable:
+            self.unsure.add(key)
         return [Entry(node.value if usable and node is not None else "", item)]
 
     def _unique(self, section: str, entries: list[Entry]) -> list[Entry]:
