@@ -168,6 +168,7 @@ def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
             (f"  {printable(value.name)}", "cyan"),
             (f"  of {printable(value.rule)} for {_flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
             ("" if value.is_in_force(at) else "  ended: it does nothing", "yellow"),
+            ("  no end" if value.until is None else "", "yellow"),
         )
         yield ((f"      {printable(value.because)}", ""),)
         yield from _from([waiver.origin], value.owner)
