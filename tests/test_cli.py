@@ -474,6 +474,20 @@ def test_colour_on_a_terminal_unless_refused(environment: dict[str, str], colour
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", shown).replace(b"\r\n", b"\n") == plain
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal to hand")
+@pytest.mark.parametrize("width", [40, 80, 1000])
+def test_lines_fit_a_terminal_and_say_the_same(width: int) -> None:
+    near, far = os.openpty()
+    command = [sys.executable, "-m", "whyroute", "route", "-r", str(SUMMARISE), "--providers", str(CATALOG)]
+    subprocess.run(command, stdout=far, env={**os.environ, "NO_COLOR": "1", "COLUMNS": str(width)}, check=True)
+    shown = os.read(near, 100_000).decode().replace("\r\n", "\n")
+    os.close(near)
+    os.close(far)
+    plain = process("route", "-r", SUMMARISE, "--providers", CATALOG).stdout.decode()
+    assert shown.split() == plain.split()
+    assert max(map(len, shown.splitlines())) <= width < max(map(len, plain.splitlines())) or shown == plain
+
+
 # what can't be written or read
 
 
