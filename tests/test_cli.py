@@ -223,9 +223,27 @@ def test_all_problems_are_told_at_once(run: Any, tmp_path: Path) -> None:
         (["route", "-r", str(situation("outranked")), "--providers", str(CATALOG)], "has `providers` of its own"),
         (["explain", "-r", str(situation("outranked")), "--why-not", "x"], "`x` names no candidate"),
         (["explain", "-r", str(situation("outranked")), "--why-not-model", "x"], "go together"),
-        (["rout"], "No such command 'rout'"),
-        (["schema", "cap"], "'cap' is not one of"),
-        (["route", "--format", "xml"], "'xml' is not one of"),
+        (["rout"], "there is no command `rout`; did you mean `route`?"),
+        (
+            ["schema", "pck"],
+            "NAME: `pck` is not one of `capability`, `request`, `answer`, `pack`, `bundle`; did you mean `pack`?",
+        ),
+        (
+            ["import", "litelm"],
+            "SOURCE: `litelm` is not one of `models-dev`, `litellm`, `openrouter`; did you mean `lit",
+        ),
+        (["check", "x", "--fomat", "json"], "there is no option `--fomat`; did you mean `--format`?"),
+        (["check", "x", "--zzz"], "there is no option `--zzz` whyroute check --help"),
+        (["check", "x", "y"], "`y` is one argument too many"),
+        (["check", "x", "--format"], "--format is given without a value"),
+        (["schema"], "NAME is missing"),
+        (["help"], "there is no command `help`; `whyroute --help` lists the commands"),
+        (["version"], "there is no command `version`; `whyroute --version` prints it"),
+        (
+            ["check", "x", "--fail-on", "eror"],
+            "--fail-on: `eror` is not one of `error`, `warning`; did you mean `error`?",
+        ),
+        (["route", "--format", "xml"], "--format: `xml` is not one of"),
         (["batch", "no-such-file.jsonl"], "can't be read: no such file or directory"),
         (["batch", str(DATA)], "is a directory"),
         (["import", "litellm", "no-such-file.json"], "no-such-file.json"),
@@ -454,6 +472,20 @@ def test_colour_on_a_terminal_unless_refused(environment: dict[str, str], colour
     assert (b"\x1b[" in shown) == coloured
     plain = process("explain", "-r", situation("outranked")).stdout
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", shown).replace(b"\r\n", b"\n") == plain
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal to hand")
+@pytest.mark.parametrize("width", [40, 80, 1000])
+def test_lines_fit_a_terminal_and_say_the_same(width: int) -> None:
+    near, far = os.openpty()
+    command = [sys.executable, "-m", "whyroute", "route", "-r", str(SUMMARISE), "--providers", str(CATALOG)]
+    subprocess.run(command, stdout=far, env={**os.environ, "NO_COLOR": "1", "COLUMNS": str(width)}, check=True)
+    shown = os.read(near, 100_000).decode().replace("\r\n", "\n")
+    os.close(near)
+    os.close(far)
+    plain = process("route", "-r", SUMMARISE, "--providers", CATALOG).stdout.decode()
+    assert shown.split() == plain.split()
+    assert max(map(len, shown.splitlines())) <= width < max(map(len, plain.splitlines())) or shown == plain
 
 
 # what can't be written or read

@@ -174,7 +174,7 @@ def test_broken_lines_are_all_told(capsys: pytest.CaptureFixture[str], packs: Pa
         (["old", "nowhere"], "there is no such file or directory"),
         (["old", "new", "--requests", "nowhere"], "can't be read"),
         (["old"], "Missing argument"),
-        (["old", "new", "--fail-on", "all"], "'all' is not one of"),
+        (["old", "new", "--fail-on", "all"], "--fail-on: `all` is not one of"),
     ],
 )
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], packs: Path, arguments: list[str], message: str) -> None:

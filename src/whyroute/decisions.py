@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from . import bits
 from .catalog import Candidate
 from .constraints import Constraints
 from .declarations import Capability
 from .errors import CapabilityUnsatisfiableError
 from .explanations import Explanation, reasons_of
+from .explanations.ties import tie_clause
 from .issues import printable, quoted, shown
 from .numbers import Number, ecmascript, exact, wire_number
 from .providers import ModelInfo, ModelProvider
@@ -160,7 +160,7 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     if best == ranking.members:
         scored = solved.capability.prefer or (solved.applied is not None and solved.applied.wishes)
         tied = f"all score {ecmascript(decision.score)}, " if scored else ""
-        return f"comes first: {tied}{_decided(decision.candidate, best, ranking)}"
+        return f"comes first: {tied}{tie_clause(ranking, best)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     met = _matched_preferences(decision.candidate, solved.capability)
     rules = solved.wished(ranking.best())
@@ -170,31 +170,7 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     tied_with = best.bit_count() - 1
     if not tied_with:
         return score
-    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + _decided(
-        decision.candidate, best, ranking
-    )
-
-
-def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
-    """What puts the pick before the next of those that score the same."""
-    told = ""
-    for order in ranking.orders:
-        foremost = order.foremost(tied)
-        if foremost != tied:
-            if foremost.bit_count() == 1:
-                return order.told
-            told = f"{order.told}; of {foremost.bit_count()} that tie, "
-        tied = foremost
-    return told + _decided_by_name(pick, tied, ranking)
-
-
-def _decided_by_name(pick: Candidate, tied: int, ranking: Ranking) -> str:
-    following = ranking.catalog.candidate(bits.select(tied, 1))
-    if following.metadata.id != pick.metadata.id:
-        return "the order of provider ids decides"
-    if pick.metadata.default_model == pick.model.name:
-        return "it is the provider's default model"
-    return "the order of model names decides"
+    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking, best)
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:

@@ -11,6 +11,7 @@ from ..issues import shown
 from ..jsontext import is_unicode
 from .completion import capabilities, labels, tenants
 from .output import CommandError, complain, print_json, print_json_text, print_lines, print_text, remark, settled
+from .usage import Command, examples
 
 __all__ = ["app"]
 
@@ -213,7 +214,14 @@ def whyroute(
     """Pick the (provider, model) pair that serves a capability under a tenant's policy, and say why."""
 
 
-@app.command(short_help="Route one request: the pick, or why there is none.")
+@app.command(
+    short_help="Route one request: the pick, or why there is none.",
+    cls=Command,
+    epilog=examples(
+        "whyroute route rules --tenant elbe-clinics --capability summarise",
+        "whyroute route --request request.json --format json",
+    ),
+)
 def route(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -256,7 +264,14 @@ def route(
             _print_explanation(explanation, format, output, everything=everything)
 
 
-@app.command(short_help="Explain one request: why, why not, what to change.")
+@app.command(
+    short_help="Explain one request: why, why not, what to change.",
+    cls=Command,
+    epilog=examples(
+        "whyroute explain rules --tenant elbe-clinics --capability summarise",
+        "whyroute explain rules -t elbe-clinics -c summarise --why-not PROVIDER/MODEL",
+    ),
+)
 def explain(
     pack: PackArgument = None,
     tenant: TenantOption = None,
@@ -404,7 +419,11 @@ def _of_wire(asked: Asked) -> Any:
     return read_request(request_document(str(asked.request), asked.providers))
 
 
-@app.command(short_help="Show the policy in force for a tenant.")
+@app.command(
+    short_help="Show the policy in force for a tenant.",
+    cls=Command,
+    epilog=examples("whyroute show rules --tenant elbe-clinics"),
+)
 def show(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     tenant: Annotated[
@@ -436,7 +455,7 @@ def show(
         print_lines(policy_lines(policy, moment), output)
 
 
-@app.command()
+@app.command(cls=Command, epilog=examples("whyroute fmt rules", "whyroute fmt rules --check"))
 def fmt(
     pack: Annotated[
         str,
@@ -458,7 +477,12 @@ def fmt(
     raise typer.Exit(run_fmt(pack, check=check, diff=diff))
 
 
-@app.command("test", short_help="Run the tests of a rule pack.")
+@app.command(
+    "test",
+    short_help="Run the tests of a rule pack.",
+    cls=Command,
+    epilog=examples("whyroute test rules", "whyroute test rules --match patient --fail-fast"),
+)
 def pack_tests(
     pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
     match: Annotated[
@@ -529,7 +553,11 @@ class FailLevel(StrEnum):
     warning = "warning"
 
 
-@app.command(short_help="Look for what is wrong in a rule pack, or likely is.")
+@app.command(
+    short_help="Look for what is wrong in a rule pack, or likely is.",
+    cls=Command,
+    epilog=examples("whyroute check rules", "whyroute check rules --fail-on warning --format github"),
+)
 def check(
     pack: PackArgument = None,
     format: Annotated[
@@ -557,7 +585,13 @@ def check(
     run_check(pack, format.value, fail_on.value, at, output, list_kinds=list_kinds)
 
 
-@app.command(short_help="Compare what two rule packs answer.")
+@app.command(
+    short_help="Compare what two rule packs answer.",
+    cls=Command,
+    epilog=examples(
+        "whyroute diff HEAD:rules rules", "whyroute diff main:rules rules --fail-on looser --format markdown"
+    ),
+)
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
@@ -605,7 +639,11 @@ def diff(
     )
 
 
-@app.command(short_help="Answer one wire request per line.")
+@app.command(
+    short_help="Answer one wire request per line.",
+    cls=Command,
+    epilog=examples("whyroute batch requests.jsonl -o answers.jsonl"),
+)
 def batch(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.")] = "-",
     output: OutputOption = None,
@@ -625,12 +663,16 @@ def batch(
     raise typer.Exit(run_batch(file, output, engine.value, progress=progress))
 
 
-@app.command(short_help="Route several capabilities together.")
+@app.command(
+    short_help="Route several capabilities together.",
+    cls=Command,
+    epilog=examples("whyroute bundle rules bundle.yaml --tenant elbe-clinics"),
+)
 def bundle(
     pack: PackArgument = None,
     file: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(metavar="[FILE]", help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant."),
+        typer.Argument(metavar="FILE", help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant."),
     ] = None,
     tenant: TenantOption = None,
     name: Annotated[
@@ -688,7 +730,9 @@ def bundle(
     )
 
 
-@app.command(short_help="Print a JSON Schema.")
+@app.command(
+    short_help="Print a JSON Schema.", cls=Command, epilog=examples("whyroute schema pack -o pack.schema.json")
+)
 def schema(
     name: Annotated[SchemaName, typer.Argument(metavar="NAME", help=f"Which schema: {', '.join(SchemaName)}.")],
     output: OutputOption = None,
@@ -704,7 +748,14 @@ def schema(
     print_json(schema_named(name.value), output)
 
 
-@app.command("import", short_help="Turn a published catalog into providers.")
+@app.command(
+    "import",
+    short_help="Turn a published catalog into providers.",
+    cls=Command,
+    epilog=examples(
+        "whyroute import models-dev -o rules/catalog.yaml", "whyroute import litellm prices.json --overlay overlay.yaml"
+    ),
+)
 def import_(
     source: Annotated[Source, typer.Argument(metavar="SOURCE", help=f"Whose catalog it is: {', '.join(Source)}.")],
     file: Annotated[

@@ -8,8 +8,19 @@ from typing import Any
 
 import typer
 
+from ..issues import printable
 from .app import app
-from .output import CommandError, ReaderGoneError, complain, complain_about, reason_of, silence, standard_output
+from .output import (
+    CommandError,
+    ReaderGoneError,
+    complain,
+    complain_about,
+    reason_of,
+    remark,
+    silence,
+    standard_output,
+)
+from .usage import usage_message
 
 __all__ = ["main"]
 
@@ -44,8 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain_about(failure)
         return failure.status
     except _UsageError as error:
-        with suppress(OSError, AttributeError):  # stderr may be full or closed; the exit status tells all the same
-            error.show()
+        _complain_of_usage(error)
         return 2
     except (KeyboardInterrupt, typer.Abort):
         return 130
@@ -72,3 +82,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 3
     return status if isinstance(status, int) else 0
+
+
+def _complain_of_usage(error: Any) -> None:
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        with suppress(OSError, AttributeError):  # stderr may be full or closed; the exit status tells all the same
+            error.show()
+        return
+    if context is not None:
+        for line in context.get_usage().splitlines():
+            remark(line)
+    complain(printable(usage_message(error)))
+    if context is not None:
+        remark(f"{context.command_path} --help tells more")

@@ -255,6 +255,11 @@ def reason_of(error: OSError) -> str:
 
 
 def _write(lines: Iterable["Line"], stream: TextIO) -> None:
+    width = _columns(stream)
+    if width:
+        from ..render.lines import fitted  # noqa: PLC0415 (only a terminal needs it)
+
+        lines = (each for line in lines for each in fitted(line, width))
     if not _coloured(stream):
         stream.writelines("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
         return
@@ -265,6 +270,19 @@ def _write(lines: Iterable["Line"], stream: TextIO) -> None:
         return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
 
     stream.writelines("".join(styled(*span) for span in line) + "\n" for line in lines)
+
+
+def _columns(stream: TextIO) -> int:
+    """How many columns the terminal has that a stream leads to; 0 when it leads to none, or to one that doesn't say."""
+    if not stream.isatty():
+        return 0
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and asked.isascii():
+        return int(asked[:6])
+    try:
+        return os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
 
 
 def _coloured(stream: TextIO) -> bool:

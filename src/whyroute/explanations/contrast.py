@@ -12,9 +12,10 @@ from typing import Any, Literal
 from .. import bits
 from ..catalog import Candidate, Catalog
 from ..numbers import Number, wire_number
-from ..ranking import Order, Ranking
+from ..ranking import Ranking
 from ..solving import Solved
 from .failures import Failed, failed_dicts, failures_of
+from .ties import deciding_order
 
 __all__ = ["Contrast", "DecidedBy", "contrast"]
 
@@ -43,6 +44,7 @@ class Contrast:
         pick: What is picked instead, or the candidate itself; None when nothing qualifies.
         pick_score: The pick's score.
         decided_by: What puts the pick before it; None when it is the pick or does not qualify.
+        order: In words, the rule whose order does, where one does.
     """
 
     provider_id: str
@@ -55,6 +57,7 @@ class Contrast:
     pick: Candidate | None = None
     pick_score: Number | None = None
     decided_by: DecidedBy | None = None
+    order: str | None = None
 
     @property
     def known(self) -> bool:
@@ -108,6 +111,8 @@ def contrast(solved: Solved, provider_id: str, model_name: str) -> Contrast:
             pick=pick,
             pick_score=pick_score,
         )
+    decided = decided_by(ranking, number)
+    order = deciding_order(ranking, number) if decided == "order" else None
     return Contrast(
         provider_id,
         model_name,
@@ -116,7 +121,8 @@ def contrast(solved: Solved, provider_id: str, model_name: str) -> Contrast:
         score=wire_number(ranking.scores.score(number)),
         pick=pick,
         pick_score=pick_score,
-        decided_by=decided_by(ranking, number),
+        decided_by=decided,
+        order=None if order is None else order.told,
     )
 
 
@@ -132,18 +138,12 @@ def decided_by(ranking: Ranking, number: int) -> DecidedBy | None:
     scores: list[Fraction] = [ranking.scores.score(each) for each in (best, number)]
     if scores[0] != scores[1]:
         return "score"
-    if any(_tells(order, best, number) for order in ranking.orders):
+    if deciding_order(ranking, number) is not None:
         return "order"
     pick, other = ranking.catalog.candidate(best), ranking.catalog.candidate(number)
     if pick.metadata.id != other.metadata.id:
         return "provider"
     return "defaultModel" if pick.metadata.default_model == pick.model.name else "model"
-
-
-def _tells(order: Order, best: int, number: int) -> bool:
-    """Whether an order puts one candidate before another."""
-    both = 1 << best | 1 << number
-    return order.foremost(both) != both
 
 
 def _rank_of(ranking: Ranking, number: int) -> int | None:

@@ -6,6 +6,7 @@ from ..numbers import ecmascript
 from ..solving import Shadow
 from .contrast import Contrast
 from .explanation import Explanation
+from .ties import tie_clause
 from .words import counted, few, named
 
 __all__ = [
@@ -23,10 +24,6 @@ _TIES = {
     "fallback": "regular candidates come before fallbacks",
     "hint": "it matches the hint and the next does not",
     "score": "its score is higher",
-    "order": "a preference orders it first",
-    "provider": "the order of provider ids decides",
-    "defaultModel": "it is the provider's default model",
-    "model": "the order of model names decides",
 }
 
 
@@ -46,8 +43,14 @@ def score_clause(explanation: Explanation) -> str | None:
     if explanation.margin is None:
         return None
     than = f"{ecmascript(explanation.margin)} more than the next"
-    tie = f"as the next does: {_TIES[explanation.decided_by or 'model']}"
-    return f"scores {ecmascript(explanation.ranking[0].score)}, {than if explanation.margin else tie}"
+    if not explanation.margin:
+        than = f"as the next does: {_TIES.get(explanation.decided_by or '') or _tie(explanation)}"
+    return f"scores {ecmascript(explanation.ranking[0].score)}, {than}"
+
+
+def _tie(explanation: Explanation) -> str:
+    ranking = explanation.solved.ranked(explanation.survivors)
+    return tie_clause(ranking, ranking.scores.best(ranking.hinted or ranking.members))
 
 
 def hinges(explanation: Explanation) -> tuple[NamedConstraint, ...]:
@@ -108,7 +111,7 @@ def outranked_clause(contrast: Contrast) -> str | None:
             pick, other = ecmascript(contrast.pick_score or 0), ecmascript(contrast.score or 0)
             return f"the pick scores more, {pick} against {other}"
         case "order":
-            return "a preference orders the pick first"
+            return f"the scores tie, and {contrast.order}"
         case "provider":
             return "the scores tie, and the pick's provider id comes first"
         case "defaultModel":

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..rulepack import Place
 from ..rulepack.checks import KINDS, Finding, Level
-from .lines import Line, printable
+from .lines import Line, Unbroken, printable
 from .packs import source_lines
 
 __all__ = ["annotation_lines", "check_document", "check_lines", "counts", "kind_lines"]
@@ -96,7 +96,7 @@ def annotation_lines(findings: Iterable[Finding], relative: Mapping[str, str]) -
             properties.append(("title", f"{finding.code} {finding.name}"))
             told = ",".join(f"{key}={_property(value)}" for key, value in properties)
             also = "".join(f"\nalso {_where(place, relative)}" for place in finding.also)
-            yield ((f"::{_COMMANDS[finding.level]} {told}::{_data(finding.message + also)}", ""),)
+            yield Unbroken(((f"::{_COMMANDS[finding.level]} {told}::{_data(finding.message + also)}", ""),))
 
 
 def _where(place: Place, relative: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from ..moments import read_moment
 from ..numbers import ecmascript
 from ..rulepack import PackError, Place, PolicyInForce, Problem
 from ..rulepack.formatting import is_plain
-from .lines import Line, printable
+from .lines import Line, Unbroken, printable
 
 __all__ = ["pack_error_lines", "policy_document", "policy_lines", "source_lines"]
 
@@ -44,8 +44,8 @@ def source_lines(place: Place, indent: str = "  ") -> Iterator[Line]:
     dots = "..." if start else ""
     end = "..." if start + _WIDTH < len(source) else ""
     gutter = f"{indent}{place.line} | "
-    yield ((gutter, "dim"), (dots + printable(shown) + end, ""))
-    yield ((" " * (len(gutter) - 2) + "| ", "dim"), (" " * (len(dots) + _cells(before)) + "^", "bold red"))
+    yield Unbroken(((gutter, "dim"), (dots + printable(shown) + end, "")))
+    yield Unbroken(((" " * (len(gutter) - 2) + "| ", "dim"), (" " * (len(dots) + _cells(before)) + "^", "bold red")))
 
 
 def _cells(text: str) -> int:
@@ -168,6 +168,7 @@ def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
             (f"  {printable(value.name)}", "cyan"),
             (f"  of {printable(value.rule)} for {_flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
             ("" if value.is_in_force(at) else "  ended: it does nothing", "yellow"),
+            ("  no end" if value.until is None else "", "yellow"),
         )
         yield ((f"      {printable(value.because)}", ""),)
         yield from _from([waiver.origin], value.owner)

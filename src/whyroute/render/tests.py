@@ -13,12 +13,11 @@ from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
 from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
-from .lines import Line, Span, printable
+from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines
 
 __all__ = ["case_title", "failure_lines", "results_document", "results_lines"]
 
-_WIDTH: Final = 80
 _KEY: Final = 16
 _COLUMN: Final = 31
 _VALUES: Final = 8
@@ -61,7 +60,7 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
 
 def _briefly(name: str, failed: Sequence[CaseResult]) -> Iterator[Line]:
     for each in failed[:_VALUES]:
-        yield from _wrapped((("FAIL ", "bold red"), (printable(name), "bold"), (f" ({case_title(each)})", "")))
+        yield from wrapped((("FAIL ", "bold red"), (printable(name), "bold"), (f" ({case_title(each)})", "")))
     more = len(failed) - _VALUES
     yield ((f"  {f'and {more} more of this test; ' if more > 0 else ''}--all tells why", "dim"),)
 
@@ -77,10 +76,10 @@ def case_title(result: CaseResult) -> str:
 def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iterator[Line]:
     """A case that failed: what was expected beside what it is, why, where, and what runs it again."""
     case = result.case
-    yield from _wrapped((("FAIL ", "bold red"), (printable(case.test.name), "bold"), (f" ({case_title(result)})", "")))
+    yield from wrapped((("FAIL ", "bold red"), (printable(case.test.name), "bold"), (f" ({case_title(result)})", "")))
     yield ((f"  {printable(str(case.place))}", "cyan"),)
     if result.problem is not None:
-        yield from _wrapped((("  no request: ", ""), (printable(result.problem), "yellow")), indent=4)
+        yield from wrapped((("  no request: ", ""), (printable(result.problem), "yellow")), indent=4)
     else:
         yield (("  " + " " * _KEY, ""), ("expected".ljust(_COLUMN), "dim"), ("got", "dim"))
         for mismatch in result.mismatches:
@@ -89,9 +88,9 @@ def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iter
     if explanation is not None:
         yield ()
         for line in _explained(explanation):
-            yield from _wrapped((("  ", ""), *line), indent=_indent(line) + 6)
+            yield from wrapped((("  ", ""), *line), indent=indent_of(line) + 6)
     yield ()
-    yield (("  again: ", "dim"), (again(result, results, command=command), ""))  # in one piece, to be copied
+    yield Unbroken((("  again: ", "dim"), (again(result, results, command=command), "")))  # to be copied
 
 
 def _explained(explanation: Explanation | BundleExplanation) -> Iterator[Line]:
@@ -168,7 +167,7 @@ def _mismatch_lines(mismatch: Mismatch) -> Iterator[Line]:
                 (other, "red"),
             )
     for note in mismatch.notes:
-        yield from _wrapped((("    ", ""), (printable(note), "yellow")), indent=6)
+        yield from wrapped((("    ", ""), (printable(note), "yellow")), indent=6)
 
 
 def _filled(text: str, width: int) -> list[str]:
@@ -315,43 +314,6 @@ def _named(each: Covered) -> str:
     if each.subject == "clause":
         return f"{each.part} {name}: {each.clause.removeprefix('policy/').replace('/', '.')}"
     return f"{each.subject} {name}{' (shadow)' if each.shadow else ''}"
-
-
-def _indent(line: Line) -> int:
-    text = "".join(text for text, _ in line)
-    return len(text) - len(text.lstrip())
-
-
-def _wrapped(line: Line, *, indent: int = 5) -> Iterator[Line]:
-    """A line as several that fit; those that follow are indented. Words longer than a line are cut."""
-    row: list[Span] = []
-    used = 0
-    fresh = True  # nothing but the indent stands in the row
-    for text, style in line:
-        for word in _words(text):
-            rest = word
-            while used + len(rest.rstrip()) > _WIDTH and (not fresh or len(rest) > _WIDTH - indent):
-                if fresh:
-                    row.append((rest[: _WIDTH - used], style))
-                    rest = rest[_WIDTH - used :]
-                yield tuple(row)
-                row, used, fresh = [(" " * indent, "")], indent, True
-                rest = rest.lstrip(" ")
-            row.append((rest, style))
-            used += len(rest)
-            fresh = fresh and not rest.strip()
-    yield tuple(row)
-
-
-def _words(text: str) -> Iterator[str]:
-    """The words of a text, each with the spaces after it; spaces at the start stand alone."""
-    start = 0
-    for place in range(1, len(text)):
-        if text[place] != " " and text[place - 1] == " ":
-            yield text[start:place]
-            start = place
-    if text:
-        yield text[start:]
 
 
 def results_document(results: Results, *, command: str) -> dict[str, Any]:

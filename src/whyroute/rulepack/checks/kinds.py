@@ -35,7 +35,7 @@ class Kind:
 
 _ALL: Final = (
     Kind("WR101", "invalid-pack", "error", "the pack can't be loaded"),
-    Kind("WR102", "unmatched-negative", "error", "a name is forbidden, denied or excluded that nothing has"),
+    Kind("WR102", "unmatched-negative", "error", "a name or a glob is forbidden, denied or excluded that fits nothing"),
     Kind("WR103", "case-missed-glob", "error", "a glob forbids or excludes less than it would if case didn't count"),
     Kind("WR104", "impossible-condition", "error", "a condition holds for no candidate that there could be"),
     Kind("WR105", "expired-waiver", "error", "a waiver has ended"),
@@ -56,6 +56,7 @@ _ALL: Final = (
     Kind("WR215", "expiring-waiver", "warning", "a waiver ends within 30 days"),
     Kind("WR216", "untested-rule", "warning", "a rule applies in no test"),
     Kind("WR217", "untested-tenant", "warning", "a tenant is in no test"),
+    Kind("WR218", "endless-waiver", "warning", "a waiver says no end"),
     Kind(
         "WR301", "broken-ignore", "warning", "a comment that is to silence a finding can't be read, or gives no reason"
     ),

@@ -1,6 +1,7 @@
 """Names and globs that match nothing, or less than they seem to, and model names that approve more."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,6 +27,7 @@ _NOUNS: Final = {
     "attribute": "attribute",
 }
 _SKIPPED: Final = ("source",)  # it is the registry that knows which there are
+_SETS: Final = ("feature", "attribute")  # these take no `like`
 _NAMED_AT_MOST: Final = 3
 
 
@@ -39,6 +41,7 @@ class _Use:
         view: The candidates that those see for whom it holds.
         rules: The rules that it decides.
         within_providers: Whether a list of providers that are allowed stands beside it.
+        in_condition: Whether it stands in a condition, which has globs, and not in a list of a policy or a need.
     """
 
     written: Written
@@ -46,6 +49,7 @@ class _Use:
     view: int = 0
     rules: dict[str, None] = field(default_factory=dict)
     within_providers: bool = False
+    in_condition: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,20 +146,21 @@ def _uses(survey: Survey) -> list[_Use]:
     """Every name in a condition or a list, once for each place."""
     found_uses: dict[tuple[str, int | None, int | None, str], _Use] = {}
 
-    def add(written: Written, negated: bool, view: int, rule: str | None) -> None:
+    def add(written: Written, negated: bool, view: int, rule: str | None, *, in_condition: bool) -> None:
         place = written.place
         key = (place.file, place.line, place.column, written.field)
         use = found_uses.setdefault(key, _Use(written))
         use.negated |= negated
         use.view |= view
+        use.in_condition = in_condition
         if rule is not None:
             use.rules[rule] = None
 
     for root in _condition_roots(survey):
         for written in comparisons(root.piece, root.negated):
-            add(written, written.negated, root.view, root.rule)
+            add(written, written.negated, root.view, root.rule, in_condition=True)
     for use in _list_uses(survey):
-        add(use.written, use.negated, use.view, None)
+        add(use.written, use.negated, use.view, None, in_condition=False)
     return list(found_uses.values())
 
 
@@ -193,11 +198,21 @@ def _unmatched(survey: Survey, use: _Use) -> Finding:
         also += [survey.pack.providers[meta.id].place("onlyTenants") for _, meta, _ in survey.candidates(elsewhere, 1)]
     else:
         what = f"nothing has {noun} {shown(name)}"
-        hint = survey.names(written.field).near(name)
+        hint = _literal_glob(use) or survey.names(written.field).near(name)
     if use.negated:
         what += ", so that this keeps nobody out"
     kind = "unmatched-negative" if use.negated else "unmatched-name"
     return found(kind, written.place, what + hint, also, use.rules)
+
+
+def _literal_glob(use: _Use) -> str:
+    """What to say of a name that is written like a glob where it is none."""
+    written = use.written
+    if "*" not in written.value or written.field in _SETS:
+        return ""
+    if use.in_condition:
+        return f"; a glob stands under `like`: {shown(f'{{like: {json.dumps(written.value, ensure_ascii=False)}}}')}"
+    return "; a name in a list is no glob: write a rule with `like`"
 
 
 def _glob(survey: Survey, use: _Use) -> Iterator[Finding]:
@@ -210,11 +225,30 @@ def _glob(survey: Survey, use: _Use) -> Iterator[Finding]:
         if there:
             message = f"{shown(pattern)} does not match {quoted(there, limit=_NAMED_AT_MOST)}, where only case differs"
             yield found("case-missed-glob", written.place, message, rules=use.rules)
+        elif not missed and not survey.catalog.matching(written.field, pattern) & use.view:
+            yield _unmatched_glob(survey, use, "unmatched-negative")
     elif not survey.catalog.matching(written.field, pattern) & use.view:
+        yield _unmatched_glob(survey, use, "unmatched-name", missed)
+
+
+def _unmatched_glob(survey: Survey, use: _Use, kind: str, missed: Sequence[str] = ()) -> Finding:
+    written = use.written
+    noun = _NOUNS.get(written.field, f"`{written.field}`")
+    hidden = survey.catalog.matching(written.field, written.value)
+    seen = " that its tenants see" if hidden else ""
+    message = f"no {noun}{seen} matches {shown(written.value)}"
+    also: list[Place] = []
+    if use.negated:
+        message += ", so that this keeps nobody out"
+    if hidden:
+        message += "; only what is kept for others (`onlyTenants`) does"
+        also += [survey.pack.providers[meta.id].place("onlyTenants") for _, meta, _ in survey.candidates(hidden, 1)]
+    if missed:
         differs = "differs" if len(missed) == 1 else "differ"
-        near = f"; {quoted(missed, limit=_NAMED_AT_MOST)} {differs} only in case" if missed else ""
-        noun = _NOUNS.get(written.field, f"`{written.field}`")
-        yield found("unmatched-name", written.place, f"no {noun} matches {shown(pattern)}{near}", rules=use.rules)
+        message += f"; {quoted(missed, limit=_NAMED_AT_MOST)} {differs} only in case"
+    if not (hidden or missed):
+        message += survey.names(written.field).near_glob(written.value)
+    return found(kind, written.place, message, also, use.rules)
 
 
 def _let_in(survey: Survey, use: _Use, members: int) -> bool:

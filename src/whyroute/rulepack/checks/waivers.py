@@ -1,4 +1,4 @@
-"""Waivers that have ended, or soon will."""
+"""Waivers that have ended, soon will, or never do."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,13 +18,15 @@ SOON: Final = 30
 
 
 def ending_waivers(survey: Survey) -> Iterator[Finding]:
-    """Waivers that do nothing any more, and those that will do nothing in a month."""
+    """Waivers that do nothing any more, those that will do nothing in a month, and those that say no end."""
     for waiver in survey.pack.waivers.values():
+        name, rule = shown(waiver.value.name), shown(waiver.value.rule)
         if waiver.value.until is None:
+            message = f"waiver {name} has no `until`: {rule} is lifted for {shown(waiver.value.tenant)} for good"
+            yield found("endless-waiver", waiver.piece.value("name"), message)
             continue
         until = read_moment(waiver.value.until)
         place = waiver.piece.value("until")
-        name, rule = shown(waiver.value.name), shown(waiver.value.rule)
         if not is_within(survey.now, None, until):
             message = (
                 f"waiver {name} has ended: {rule} holds for {shown(waiver.value.tenant)} again; take it out or renew it"

@@ -1,0 +1,40 @@
+"""What decides between candidates that score the same, in plain words: as a decision and as an explanation tell it."""
+
+from .. import bits
+from ..catalog import Candidate
+from ..ranking import Order, Ranking
+
+__all__ = ["deciding_order", "tie_clause"]
+
+
+def tie_clause(ranking: Ranking, tied: int) -> str:
+    """What puts the pick before the next of those that score the same.
+
+    Args:
+        ranking: The candidates that qualify.
+        tied: Two or more that score the same, the pick among them.
+    """
+    told = ""
+    for order in ranking.orders:
+        foremost = order.foremost(tied)
+        if foremost != tied:
+            if foremost.bit_count() == 1:
+                return order.told
+            told = f"{order.told}; of {foremost.bit_count()} that tie, "
+        tied = foremost
+    return told + _by_name(ranking.catalog.candidate(ranking.best()), ranking, tied)
+
+
+def _by_name(pick: Candidate, ranking: Ranking, tied: int) -> str:
+    following = ranking.catalog.candidate(bits.select(tied, 1))
+    if following.metadata.id != pick.metadata.id:
+        return "the order of provider ids decides"
+    if pick.metadata.default_model == pick.model.name:
+        return "it is the provider's default model"
+    return "the order of model names decides"
+
+
+def deciding_order(ranking: Ranking, number: int) -> Order | None:
+    """The order that puts the pick before a candidate of the same score; None when none does."""
+    both = 1 << ranking.best() | 1 << number
+    return next((order for order in ranking.orders if order.foremost(both) != both), None)
