@@ -1,6 +1,7 @@
 """Slips of people who write YAML: what they meant, from where the parser gave up or what it read instead."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Final
 
@@ -51,10 +52,12 @@ def slip(text: str, said: str, at: Position, since: Position | None) -> tuple[Po
         since: Where what it was reading began.
     """
     lines = text.split("\n")
+    if max(at[0], since[0] if since is not None else 0) > len(lines):
+        return None  # the parser counts lines otherwise
     before = _line_before(lines, at[0])
     starts = [since[0]] if since is not None and "simple key" in said else []
     for number in sorted({*starts, before, at[0]}):
-        if 0 < number <= len(lines) and (problem := indent_problem(lines[number - 1])) is not None:
+        if number and (problem := indent_problem(lines[number - 1])) is not None:
             return (number, problem[0]), problem[1]
     return (
         _quotes(text, lines, said, at)
@@ -87,7 +90,7 @@ def indent_problem(line: str) -> tuple[int, str] | None:
 
 def _quotes(text: str, lines: Sequence[str], said: str, at: Position) -> tuple[Position, str] | None:
     """A quote that ends the text too early."""
-    before = lines[at[0] - 1][: at[1] - 1] if at[0] <= len(lines) else ""
+    before = lines[at[0] - 1][: at[1] - 1]
     inside = before.rstrip(" ")
     if not inside.endswith(("'", '"')):
         return None
@@ -109,10 +112,12 @@ def _opened(text: str, end: Position) -> Position | None:
     from ruamel.yaml.error import YAMLError  # noqa: PLC0415
 
     try:
-        for token in YAML(typ="safe", pure=True).scan(text):
-            mark = token.end_mark
-            if getattr(token, "style", None) in ("'", '"') and (mark.line + 1, mark.column + 1) == end:
-                return token.start_mark.line + 1, token.start_mark.column + 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for token in YAML(typ="safe", pure=True).scan(text):
+                mark = token.end_mark
+                if getattr(token, "style", None) in ("'", '"') and (mark.line + 1, mark.column + 1) == end:
+                    return token.start_mark.line + 1, token.start_mark.column + 1
     except (YAMLError, ValueError, OverflowError, IndexError, AttributeError, TypeError, AssertionError):
         return None  # it gives up where the parser did
     return None
@@ -183,6 +188,9 @@ def _deeper(lines: Sequence[str], said: str, at: Position, before: int) -> tuple
     here, above = _KEY.match(lines[at[0] - 1]), _KEY.match(lines[before - 1])
     if here is None or above is None or "-" in here["before"] or len(here["before"]) <= len(above["before"]):
         return None
+    value = lines[before - 1][above.end() :].strip(" ")
+    if not value or value.startswith("#") or ("mapping values" in said and at[1] != here.end()):
+        return None  # it is the value of that key, or something else is wrong with it
     message = (
         f"{shown(here['key'])} is indented deeper than {shown(above['key'])} above it; keys of one mapping line up"
     )
