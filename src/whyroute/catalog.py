@@ -344,6 +344,10 @@ class Catalog(Sequence[ModelProvider]):
         meta = self._metadata[index]
         return Candidate(self._providers[index], meta, meta.models[slot[number]])
 
+    def metadata_of(self, number: int) -> ProviderMetadata:
+        """The metadata of the provider of the candidate with a number."""
+        return self._metadata[self._numbering()[0][number]]
+
     def candidates(self, members: int | None = None) -> Iterator[Candidate]:
         """The candidates of a set (all of them when it is absent), in tie-break order."""
         for number in range(self._size) if members is None else bits.positions(members):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -55,7 +56,7 @@ class Decision:
     @cached_property
     def score(self) -> Number:
         """The sum of the weights of the preferences and rules that the pick meets."""
-        return wire_number(self._ranking.scores.score(self._ranking.best()))
+        return self._ranking.scores.wire_score(self._ranking.best())
 
     @cached_property
     def shadow(self) -> Shadow | None:
@@ -182,8 +183,8 @@ def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
         if foremost != tied and foremost.bit_count() == 1:
             return order.told
         tied = foremost
-    following = ranking.catalog.candidate(bits.select(tied, 1))
-    if following.metadata.id != pick.metadata.id:
+    following = ranking.catalog.metadata_of(bits.lowest(tied & (tied - 1)))
+    if following.id != pick.metadata.id:
         return "the order of provider ids decides"
     if pick.metadata.default_model == pick.model.name:
         return "it is the provider's default model"
@@ -191,11 +192,17 @@ def _decided(pick: Candidate, tied: int, ranking: Ranking) -> str:
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
-    weights: dict[str, Any] = {}
+    weights: dict[str, Number] = {}
+    sums: dict[str, Fraction] = {}  # of what stands more than once
+    features, attributes = candidate.model.features, candidate.metadata.attributes
     for preference in capability.prefer:
-        if preference.feature in candidate.model.features or preference.feature in candidate.metadata.attributes:
-            weights[preference.feature] = weights.get(preference.feature, 0) + exact(preference.weight)
-    return [
-        f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(wire_number(weight))}"
-        for name, weight in weights.items()
-    ]
+        name, weight = preference.feature, preference.weight
+        if name not in features and name not in attributes:
+            continue
+        if name in weights:
+            sums[name] = sums.get(name, exact(weights[name])) + exact(weight)
+        else:
+            weights[name] = weight
+    for name, total in sums.items():
+        weights[name] = wire_number(total)
+    return [f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in weights.items()]
