@@ -26,7 +26,7 @@ from .catalogs import catalog_of, failing_request, metadata_of, providers_of, re
 from .measuring import OURS, Case, Figure, System, python_system
 from .packs import write_pack
 from .peers import UnavailableError
-from .peers.cores import CORE_PEERS, Core, Instance, agrees
+from .peers.cores import ALL, CORE_PEERS, Core, Instance, agrees
 from .peers.filters import FILTERS
 from .peers.published import NAME as PUBLISHED
 from .peers.published import Published
@@ -297,15 +297,9 @@ def _by_core_peers(bench: Bench, size: int) -> Items:
                     )
                 )
         if len(systems) > 1:
-            slow = task.startswith("all") and not bench.quick
-            yield Case(
-                f"{task}, by solvers",
-                size,
-                systems,
-                len(requests),
-                1 if slow else len(requests),
-                rounds=2 if slow else None,
-            )
+            slow = task == ALL
+            compared, rounds = (1, 1) if slow else (len(requests), None)
+            yield Case(f"{task}, by solvers", size, systems, len(requests), compared, once=slow, rounds=rounds)
 
 
 def fresh(bench: Bench) -> Items:

@@ -181,13 +181,16 @@ class Constraints(Sequence[NamedConstraint]):
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
         said: tuple[Mapping[str, About], Origins] | None = None,
+        admitted: list[int] | None = None,
     ) -> None:
         self._terms = terms
         self._said = said
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
-        if known is None:
-            self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        if admitted is not None:
+            self.admitted: list[int] = admitted
+        elif known is None:
+            self.admitted = [term.admitted(catalog) for _, _, term in terms]
         else:
             found = (known.get(term) for _, _, term in terms)
             self.admitted = [
@@ -199,6 +202,10 @@ class Constraints(Sequence[NamedConstraint]):
     def ids(self) -> tuple[str, ...]:
         """The id of each, at no more cost than that of reading it."""
         return tuple(name for name, _, _ in self._terms)
+
+    def over(self) -> tuple[list[tuple[str, Owner, Term]], list[int]]:
+        """What `Constraints` makes the same of, given the catalog again: all but the catalog itself."""
+        return self._terms, self.admitted
 
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""

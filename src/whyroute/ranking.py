@@ -155,12 +155,21 @@ _FEW_WEIGHTS = 16
 
 
 class ScoreMemo:
-    """The scores of one catalog, added up once for a request and those that are made from it."""
+    """The scores of one catalog, added up once for a request and those that are made from it.
 
-    __slots__ = ("_kept",)
+    Args:
+        request: The declaration and the policy.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_kept", "reasons", "request")
+
+    reasons: dict[tuple[str | None, str | None], str]
+    """Why the pick is the pick, in plain words, by the hints; for the very request that it was made for."""
+
+    def __init__(self, request: tuple[Any, Any] | None = None) -> None:
         self._kept: tuple[Sequence[Preference], Wishes, Scores] | None = None
+        self.request = request
+        self.reasons = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScoreMemo, ()  # they are added up again where they are asked for
