@@ -34,6 +34,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--suite", action="append", choices=SUITES, help="one suite; may be given again (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes and few turns: does all run, and agree?")
+    parser.add_argument(
+        "--most", type=int, default=1_000_000, help="the most candidates of a catalog (default: 1000000)"
+    )
     parser.add_argument("--rounds", type=int, help=f"turns of each system (default: {_ROUNDS})")
     parser.add_argument(
         "-o",
@@ -49,7 +52,14 @@ def main() -> int:
     if not options.report:
         names = options.suite or list(SUITES)
         try:
-            results = run(names, quick=options.quick, rounds=options.rounds, output=output, stderr=stderr)
+            results = run(
+                names,
+                quick=options.quick,
+                rounds=options.rounds,
+                most=options.most,
+                output=output,
+                stderr=stderr,
+            )
         except DisagreementError as error:
             stderr.print(f"the systems disagree, so nothing is timed: {error}", style="red", markup=False)
             return 1
@@ -65,15 +75,17 @@ def run(
     *,
     quick: bool = False,
     rounds: int | None = None,
+    most: int = 1_000_000,
     output: Path | None = None,
     stderr: Console | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Measure suites; their results, by name, each written to a file when it is done.
+    """Measure suites; their results, by name. What is measured is written at once, so that Ctrl-C loses little.
 
     Args:
         names: The suites.
         quick: Whether small sizes and few turns will do.
         rounds: How many turns each system gets.
+        most: The most candidates of a catalog.
         output: The directory of the files.
         stderr: Where progress and notes go.
 
@@ -84,7 +96,7 @@ def run(
     rounds = rounds or (_QUICK_ROUNDS if quick else _ROUNDS)
     results: dict[str, dict[str, Any]] = {}
     with ExitStack() as stack:
-        bench = Bench(quick)
+        bench = Bench(quick, most)
         try:
             bench.published = stack.enter_context(Published())
         except UnavailableError as error:
@@ -93,7 +105,7 @@ def run(
         bar = stack.enter_context(Progress(*columns, console=stderr, transient=True))
         task = bar.add_task("", total=len(names))
         for name in names:
-            items = []
+            items: list[dict[str, Any]] = []
             bar.update(task, description=name)
             for item in SUITES[name](bench):
                 if isinstance(item, Case):
@@ -101,11 +113,11 @@ def run(
                     items.append(measure(item, rounds, turn_seconds=0.002 if quick else 0.02).to_dict())
                 else:
                     items.append(item.to_dict())
-            results[name] = {**environment(bench.published), "skipped": dict(bench.skipped), "items": items}
-            if output is not None:
-                output.mkdir(parents=True, exist_ok=True)
-                text = json.dumps(results[name], indent=1) + "\n"
-                (output / f"{name}.json").write_text(text, encoding="utf-8")
+                results[name] = {**environment(bench.published), "skipped": dict(bench.skipped), "items": items}
+                if output is not None:
+                    output.mkdir(parents=True, exist_ok=True)
+                    text = json.dumps(results[name], indent=1) + "\n"
+                    (output / f"{name}.json").write_text(text, encoding="utf-8")
             bar.advance(task)
     for peer, why in bench.skipped.items():
         stderr.print(f"left out: {peer}, since {why} (extra `bench`)", style="yellow", markup=False)

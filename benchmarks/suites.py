@@ -44,18 +44,21 @@ class Bench:
 
     Attributes:
         quick: Whether it only shows that everything runs and agrees.
+        most: The most candidates of a catalog.
         published: The published package; None when it is missing.
         skipped: Peers that are missing, each with why.
     """
 
     quick: bool = False
+    most: int = 1_000_000
     published: Published | None = None
     skipped: dict[str, str] = field(default_factory=dict)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes at which whyroute is measured beside the published package."""
-        return (10, 60) if self.quick else (10, 100, 1_000, 10_000, 100_000)
+        sizes = (10, 60) if self.quick else (10, 100, 1_000, 10_000, 100_000)
+        return tuple(size for size in sizes if size <= self.most)
 
     def made(self, name: str, make: Callable[[], Any]) -> Any:
         """What makes a peer, or None, and a note, when it is missing."""
@@ -147,7 +150,7 @@ def route(bench: Bench) -> Items:
     """Route: pick, reason, count of alternates; the same again; all as JSON."""
     for size in bench.sizes:
         yield from _route_at(bench, size)
-    if not bench.quick:
+    if not bench.quick and bench.most >= 1_000_000:
         catalog = catalog_of(1_000_000)
         requests = fitting(catalog)
         yield Case("route", catalog.size, [python_system(OURS, _router(catalog, requests))])
@@ -197,7 +200,7 @@ def failed(bench: Bench) -> Items:
     """Failed answers: all cores and corrections; every reason as JSON; and the same cores by solvers made for them."""
     for size in bench.sizes:
         yield from _failed_at(bench, size)
-    yield from _by_core_peers(bench, 12 if bench.quick else 1_000)
+    yield from _by_core_peers(bench, 12 if bench.quick else min(bench.most, 1_000))
 
 
 def _failed_at(bench: Bench, size: int) -> Items:
@@ -474,7 +477,7 @@ def _packs_at(bench: Bench, shape: dict[str, int]) -> Items:
 
 def memory(bench: Bench) -> Items:
     """What the index keeps for a candidate, beyond the metadata."""
-    for size in (1_000,) if bench.quick else (1_000, 10_000, 100_000):
+    for size in (1_000,) if bench.quick else [size for size in bench.sizes if size >= 1_000]:
         catalog = catalog_of(size)
         gc.collect()
         tracemalloc.start()

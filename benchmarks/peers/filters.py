@@ -137,9 +137,9 @@ def _list(names: Sequence[str]) -> str:
 
 FILTERS: Final[dict[str, tuple[Callable[[Sequence[Row]], Filter], int]]] = {
     "python-constraint2, lambdas": (_lambdas, 10_000),
-    "rule-engine": (_rule_engine, 10_000),
+    "rule-engine": (_rule_engine, 1_000),
     "zen-engine": (_zen, 10_000),
-    "CEL": (_cel, 10_000),
+    "CEL": (_cel, 1_000),
     "Rego (regopy)": (_rego, 1_000),
 }
 """By name: what makes a filter over the candidates, and the most candidates it is measured with."""
