@@ -42,8 +42,8 @@ MINUTES ?= 10
 fuzz: $(STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
 	PYTHONPATH=tests $(BIN)/python tests/fuzz_packs.py --minutes $(MINUTES)
 
-bench: $(STAMP) ## route and failed answers, engines side by side
-	$(BIN)/python -m benchmarks
+bench: $(STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
+	$(BIN)/python -m benchmarks $(ARGUMENTS)
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache mutants

@@ -1,222 +1,151 @@
-"""Route and failed answers from 10 to 100,000 candidates, the two engines side by side.
+"""whyroute measured beside others that do the same work; answers are compared before anything is timed.
 
-Every figure is the median over rounds in which the systems take turns, so that a change of the machine's speed meets
-all of them alike. Compare the ratios; absolute times mean little on a shared machine.
+All systems take turns within a run. Compare the ratios: absolute times mean little on a shared machine.
 """
 
 import argparse
-import gc
 import json
-import platform
-import random
-import statistics
 import sys
-import time
-import tracemalloc
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-import whyroute as wr
-from benchmarks.catalogs import catalog_of, failing_request, metadata_of, request_of
-from whyroute.catalog import Catalog
-from whyroute.solver import EngineName
+from .environment import environment
+from .measuring import Case, DisagreementError, measure
+from .peers import UnavailableError
+from .peers.published import NAME as PUBLISHED
+from .peers.published import Published
+from .report import tables, targets_table, write_plots
+from .suites import SUITES, Bench
 
-SIZES = (10, 1_000, 10_000, 100_000)
-QUICK_SIZES = (10, 1_000)
-PLAIN_UP_TO = 10_000
-REQUESTS = 64
-DESIGN = {  # microseconds on the machine of a prototype: a route; a failed answer with all its corrections
-    10: (14, 35),
-    1_000: (33, 136),
-    10_000: (74, 236),
-    100_000: (424, 613),
-}
-"""What docs/architecture.md sets as the goal, within a factor of two."""
+__all__ = ["main", "run"]
+
+RESULTS: Final = Path(__file__).with_name("results")
+_ROUNDS: Final = 15
+_QUICK_ROUNDS: Final = 3
 
 
 def main() -> int:
-    """Run the suite and print its tables."""
+    """Run suites, print their tables, and write results, tables and plots."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes and few rounds: does everything run?")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file too")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="one suite; may be given again (default: all)")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few turns: does all run, and agree?")
+    parser.add_argument(
+        "--most", type=int, default=1_000_000, help="the most candidates of a catalog (default: 1000000)"
+    )
+    parser.add_argument("--rounds", type=int, help=f"turns of each system (default: {_ROUNDS})")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIRECTORY",
+        help="where results go (default: benchmarks/results; with --quick nowhere)",
+    )
+    parser.add_argument("--report", action="store_true", help="measure nothing: tables and plots from what is there")
     options = parser.parse_args()
-    sizes = QUICK_SIZES if options.quick else SIZES
-    rounds = 3 if options.quick else 9
-    console = Console()
-    results: dict[str, Any] = {"machine": platform.platform(), "python": platform.python_version(), "sizes": {}}
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("measuring", total=len(sizes))
-        for size in sizes:
-            bar.update(task, description=f"{size:,} candidates")
-            results["sizes"][size] = measure(size, rounds)
-            bar.advance(task)
-    show(results, console)
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    output = options.output or (None if options.quick else RESULTS)
+    stderr = Console(stderr=True)
+    if not options.report:
+        names = options.suite or list(SUITES)
+        try:
+            results = run(
+                names,
+                quick=options.quick,
+                rounds=options.rounds,
+                most=options.most,
+                output=output,
+                stderr=stderr,
+            )
+        except DisagreementError as error:
+            stderr.print(f"the systems disagree, so nothing is timed: {error}", style="red", markup=False)
+            return 1
+        for name, result in results.items():
+            print(tables(name, result["items"]))
+    if output is not None:
+        write_report(output, stderr)
     return 0
 
 
-def measure(size: int, rounds: int) -> dict[str, float | None]:
-    """The figures of one catalog size; times in seconds, per operation."""
-    index_seconds, index_bytes = index_cost(size)
-    catalog = catalog_of(size)
-    build_index(catalog)
-    fitting = [request_of(seed) for seed in range(REQUESTS)]
-    failing = [failing_request(seed) for seed in range(REQUESTS)]
-    check_engines_agree(catalog, [*fitting[:8], *failing[:8]])
-    newcomers = [metadata_of(10**6 + seed, 10, random.Random(seed)) for seed in range(REQUESTS)]
-    operations: dict[str, Callable[[int], object]] = {
-        "route": lambda at: routed(catalog, *fitting[at], "bitset"),
-        "fail": lambda at: routed(catalog, *failing[at], "bitset"),
-        "reasons": lambda at: reasons(catalog, *failing[at]),
-        "reasons as JSON": lambda at: reasons_as_json(catalog, *failing[at]),
-        "register": lambda at: routed(catalog.with_provider(newcomers[at]), *fitting[at], "bitset"),
+def run(
+    names: list[str],
+    *,
+    quick: bool = False,
+    rounds: int | None = None,
+    most: int = 1_000_000,
+    output: Path | None = None,
+    stderr: Console | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Measure suites; their results, by name. What is measured is written at once, so that Ctrl-C loses little.
+
+    Args:
+        names: The suites.
+        quick: Whether small sizes and few turns will do.
+        rounds: How many turns each system gets.
+        most: The most candidates of a catalog.
+        output: The directory of the files.
+        stderr: Where progress and notes go.
+
+    Raises:
+        DisagreementError: Two systems answer a request differently.
+    """
+    stderr = stderr or Console(stderr=True, quiet=True)
+    rounds = rounds or (_QUICK_ROUNDS if quick else _ROUNDS)
+    results: dict[str, dict[str, Any]] = {}
+    with ExitStack() as stack:
+        bench = Bench(quick, most)
+        try:
+            bench.published = stack.enter_context(Published())
+        except UnavailableError as error:
+            bench.skipped[PUBLISHED] = str(error)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        bar = stack.enter_context(Progress(*columns, console=stderr, transient=True))
+        task = bar.add_task("", total=len(names))
+        for name in names:
+            items: list[dict[str, Any]] = []
+            bar.update(task, description=name)
+            for item in SUITES[name](bench):
+                if isinstance(item, Case):
+                    bar.update(task, description=escape(f"{name}: {item.task}, {item.candidates:,}"))
+                    items.append(measure(item, rounds, turn_seconds=0.002 if quick else 0.02).to_dict())
+                else:
+                    items.append(item.to_dict())
+                results[name] = {**environment(bench.published), "skipped": dict(bench.skipped), "items": items}
+                if output is not None:
+                    output.mkdir(parents=True, exist_ok=True)
+                    text = json.dumps(results[name], indent=1) + "\n"
+                    (output / f"{name}.json").write_text(text, encoding="utf-8")
+            bar.advance(task)
+    for peer, why in bench.skipped.items():
+        stderr.print(f"left out: {peer}, since {why} (extra `bench`)", style="yellow", markup=False)
+    return results
+
+
+def write_report(directory: Path, stderr: Console) -> None:
+    """Write the tables and plots of the results that stand in a directory."""
+    found = {
+        name: json.loads(path.read_text("utf-8")) for name in SUITES if (path := directory / f"{name}.json").is_file()
     }
-    if size <= PLAIN_UP_TO:
-        operations["plain route"] = lambda at: routed(catalog, *fitting[at], "plain")
-        operations["plain fail"] = lambda at: routed(catalog, *failing[at], "plain")
-    found: dict[str, float | None] = dict(interleaved(operations, rounds))
-    return {"index": index_seconds, "index bytes": index_bytes / size, **found}
-
-
-def interleaved(operations: dict[str, Callable[[int], object]], rounds: int) -> dict[str, float]:
-    """The median seconds of each operation; in every round all take their turn."""
-    times: dict[str, list[float]] = {name: [] for name in operations}
-    repeats = {name: repeats_for(operation) for name, operation in operations.items()}
-    gc.collect()
-    gc.disable()
-    try:
-        for turn in range(rounds):
-            for name, operation in operations.items():
-                count = repeats[name]
-                start = time.perf_counter()
-                for at in range(count):
-                    operation((turn + at) % REQUESTS)
-                times[name].append((time.perf_counter() - start) / count)
-    finally:
-        gc.enable()
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
-def repeats_for(operation: Callable[[int], object]) -> int:
-    """How often to repeat an operation for a round of about 20 ms; warms it up on the way."""
-    start = time.perf_counter()
-    operation(0)
-    once = time.perf_counter() - start
-    if once < 0.02:
-        start = time.perf_counter()
-        for at in range(1, 9):
-            operation(at)
-        once = (time.perf_counter() - start) / 8
-    return max(1, min(REQUESTS, int(0.02 / once)))
-
-
-def routed(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy, engine: EngineName) -> object:
-    """A route, or the error that says that nothing qualifies."""
-    try:
-        return wr.route(capability, catalog, policy=policy, engine=engine)
-    except wr.CapabilityUnsatisfiableError as error:
-        return error
-
-
-def reasons(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy) -> object:
-    """Every reason of a failed answer, read to the end."""
-    error = routed(catalog, capability, policy, "bitset")
-    if not isinstance(error, wr.CapabilityUnsatisfiableError):
-        return None
-    return [(list(reason.satisfying_providers), list(reason.rejecting_providers)) for reason in error.reasons]
-
-
-def reasons_as_json(catalog: Catalog, capability: wr.Capability, policy: wr.TenantPolicy) -> object:
-    """The JSON text of a failed answer, as it goes to a socket: every reason, piece by piece."""
-    error = routed(catalog, capability, policy, "bitset")
-    return sum(map(len, error.iter_json())) if isinstance(error, wr.CapabilityUnsatisfiableError) else None
-
-
-def check_engines_agree(catalog: Catalog, requests: list[tuple[wr.Capability, wr.TenantPolicy]]) -> None:
-    """Answers first, times after."""
-    if catalog.size > PLAIN_UP_TO:
-        return
-    for capability, policy in requests:
-        answers = [routed(catalog, capability, policy, engine) for engine in ("bitset", "plain")]
-        first, second = (a.to_dict() for a in answers if isinstance(a, wr.Decision | wr.CapabilityUnsatisfiableError))
-        if first != second:
-            raise SystemExit(f"the engines differ on {capability.to_dict()}")
-
-
-def build_index(catalog: Catalog) -> None:
-    """Ask for every column once."""
-    catalog.with_feature("")
-    catalog.with_attribute("")
-    catalog.in_region("")
-    catalog.of_kind("")
-    catalog.of_model("")
-    catalog.of_provider("")
-    catalog.fallbacks()
-    catalog.context_window()
-    catalog.prompt_price()
-    catalog.p95_latency()
-
-
-def index_cost(size: int) -> tuple[float, int]:
-    """Seconds to index a catalog completely, and the bytes that the index keeps."""
-    catalog = catalog_of(size)
-    start = time.perf_counter()
-    build_index(catalog)
-    seconds = time.perf_counter() - start
-    catalog = catalog_of(size)
-    gc.collect()
-    tracemalloc.start()
-    build_index(catalog)
-    kept, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return seconds, kept
-
-
-def show(results: dict[str, Any], console: Console) -> None:
-    """Two tables: times, and what they are next to."""
-    console.print(f"[bold]Python {results['python']}[/bold], {results['machine']}")
-    times = Table(title="median time per operation, in microseconds")
-    for column in (
-        "candidates",
-        "route",
-        "(goal)",
-        "plain engine",
-        "failed",
-        "plain engine",
-        "every reason",
-        "as JSON",
-    ):
-        times.add_column(column, justify="right")
-    for size, row in results["sizes"].items():
-        goal = DESIGN.get(size, (0, 0))[0]
-        times.add_row(
-            f"{size:,}",
-            micro(row["route"]),
-            f"{goal}",
-            micro(row.get("plain route")),
-            micro(row["fail"]),
-            micro(row.get("plain fail")),
-            micro(row["reasons"]),
-            micro(row["reasons as JSON"]),
+    parts = ["# Results\n"]
+    targets = [item for name in ("route", "failed") if name in found for item in found[name]["items"]]
+    if targets:
+        parts.append(f"Targets: whyroute's time / the published package's, median.\n\n{targets_table(targets)}\n")
+    for name, result in found.items():
+        machine = result["machine"]
+        where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, load {machine['load']}"
+        versions = ", ".join(f"{package} {number}" for package, number in result["versions"].items())
+        parts.append(
+            f"{tables(name, result['items'])}\n{result['date']}, commit {result['commit']}, {where}; {versions}\n"
         )
-    console.print(times)
-    index = Table(title="the index")
-    for column in ("candidates", "built in, s", "bytes a candidate", "one more provider, then a route, us"):
-        index.add_column(column, justify="right")
-    for size, row in results["sizes"].items():
-        index.add_row(f"{size:,}", f"{row['index']:.3f}", f"{row['index bytes']:.0f}", micro(row["register"]))
-    console.print(index)
-
-
-def micro(seconds: float | None) -> str:
-    """Microseconds to three figures; nothing where there is no figure."""
-    return "" if seconds is None else f"{seconds * 1e6:,.0f}"
+    (directory / "README.md").write_text("\n".join(parts), encoding="utf-8")
+    try:
+        for name, result in found.items():
+            write_plots(name, result["items"], directory)
+    except ImportError:
+        stderr.print("left out: plots, since matplotlib is not installed (extra `bench`)", style="yellow", markup=False)
 
 
 if __name__ == "__main__":

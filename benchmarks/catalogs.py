@@ -1,6 +1,7 @@
 """Synthetic catalogs and requests: seeded, so that every run measures the same."""
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from whyroute.catalog import Catalog
@@ -9,7 +10,16 @@ from whyroute.features import FEATURES
 from whyroute.policies import TenantPolicy
 from whyroute.providers import ProviderMetadata
 
-__all__ = ["catalog_of", "failing_request", "metadata_of", "request_of"]
+__all__ = [
+    "ATTRIBUTES",
+    "REGIONS",
+    "catalog_of",
+    "failing_request",
+    "metadata_of",
+    "provider_of",
+    "providers_of",
+    "request_of",
+]
 
 REGIONS = (
     "eu-west-1",
@@ -26,17 +36,20 @@ ATTRIBUTES = ("lower-cost", "lower-latency", "higher-accuracy", "local", "previe
 MODELS_EACH = 10
 
 
+def provider_of(index: int, models: int, rng: random.Random) -> dict[str, Any]:
+    """The metadata of one provider with so many models, in wire form."""
+    return {
+        "id": f"provider-{index:06d}",
+        "region": rng.choice(REGIONS),
+        "attributes": rng.sample(ATTRIBUTES, rng.randrange(3)),
+        "fallback": rng.random() < 0.02,
+        "models": [_model(at, rng) for at in range(models)],
+    }
+
+
 def metadata_of(index: int, models: int, rng: random.Random) -> ProviderMetadata:
     """One provider with so many models."""
-    return ProviderMetadata.model_validate(
-        {
-            "id": f"provider-{index:06d}",
-            "region": rng.choice(REGIONS),
-            "attributes": rng.sample(ATTRIBUTES, rng.randrange(3)),
-            "fallback": rng.random() < 0.02,
-            "models": [_model(at, rng) for at in range(models)],
-        }
-    )
+    return ProviderMetadata.model_validate(provider_of(index, models, rng))
 
 
 def _model(at: int, rng: random.Random) -> dict[str, Any]:
@@ -52,15 +65,25 @@ def _model(at: int, rng: random.Random) -> dict[str, Any]:
     return model
 
 
-def catalog_of(candidates: int, seed: int = 7) -> Catalog:
-    """A catalog of so many candidates, ten to a provider."""
+def providers_of(candidates: int, seed: int = 7) -> Iterator[dict[str, Any]]:
+    """The metadata of providers with so many candidates together, ten to a provider, in wire form."""
     rng = random.Random(seed)
     each = min(MODELS_EACH, candidates)
-    return Catalog(metadata_of(index, each, rng) for index in range(candidates // each))
+    return (provider_of(index, each, rng) for index in range(candidates // each))
 
 
-def request_of(seed: int) -> tuple[Capability, TenantPolicy]:
-    """A request that a catalog of some size satisfies: needs, a policy and preferences, different for every seed."""
+def catalog_of(candidates: int, seed: int = 7) -> Catalog:
+    """A catalog of so many candidates, ten to a provider."""
+    return Catalog(map(ProviderMetadata.model_validate, providers_of(candidates, seed)))
+
+
+def request_of(seed: int, preferences: int = 2) -> tuple[Capability, TenantPolicy]:
+    """A request that a catalog of some size satisfies: needs, a policy and preferences, different for every seed.
+
+    Args:
+        seed: Of the random numbers.
+        preferences: How many preferences; past the attributes and features that there are, they repeat.
+    """
     rng = random.Random(seed)
     capability = Capability.model_validate(
         {
@@ -69,7 +92,7 @@ def request_of(seed: int) -> tuple[Capability, TenantPolicy]:
                 {"contextWindow": {"op": ">=", "value": rng.randrange(8_000, 64_000)}},
                 {"costPerCall": {"op": "<=", "usd": rng.uniform(0.001, 0.01)}},
             ],
-            "prefer": [{"feature": name, "weight": rng.choice([0.5, 1, 2, 2.5])} for name in rng.sample(ATTRIBUTES, 2)],
+            "prefer": [{"feature": name, "weight": rng.choice([0.5, 1, 2, 2.5])} for name in _liked(preferences, rng)],
         }
     )
     policy = TenantPolicy.model_validate(
@@ -82,8 +105,19 @@ def request_of(seed: int) -> tuple[Capability, TenantPolicy]:
     return capability, policy
 
 
-def failing_request(seed: int) -> tuple[Capability, TenantPolicy]:
-    """A request of nine constraints that no candidate satisfies, whatever the catalog's size."""
+def _liked(count: int, rng: random.Random) -> list[str]:
+    if count <= len(ATTRIBUTES):
+        return rng.sample(ATTRIBUTES, count)
+    return rng.choices([*ATTRIBUTES, *FEATURES], k=count)
+
+
+def failing_request(seed: int, *, floor: bool = False) -> tuple[Capability, TenantPolicy]:
+    """A request of nine constraints that no candidate satisfies, whatever the catalog's size.
+
+    Args:
+        seed: Of the random numbers.
+        floor: Whether the policy has a tenth: the least context window.
+    """
     rng = random.Random(seed)
     first, second = rng.sample(FEATURES, 2)
     capability = Capability.model_validate(
@@ -103,6 +137,7 @@ def failing_request(seed: int) -> tuple[Capability, TenantPolicy]:
             "tenantId": "acme",
             "regionAllow": list(REGIONS[4:7]),
             "maxCostPerCallUsd": rng.uniform(0.001, 0.01),
+            **({"maxTokensPerCall": rng.randrange(30_000, 150_000)} if floor else {}),
         }
     )
     return capability, policy

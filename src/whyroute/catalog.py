@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
+from json.encoder import encode_basestring
 from typing import Any, overload
 
 from pydantic import BaseModel
@@ -39,6 +40,7 @@ _DENSE_VALUES = 128  # up to so many distinct values, a column of one set per va
 _MEMO_VALUES = 64
 _JOURNAL_LENGTH = 32
 _FOUND_SETS = 256  # how many sets that took a pass over a column's values are kept
+_RECENT = 4  # requests: each may keep a set for each of its constraints
 _CALLS = 8  # for how many calls the costs are kept
 
 
@@ -246,6 +248,32 @@ def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Numbe
     return found
 
 
+class Recent:
+    """What was made of the last few (declaration, policy) pairs that a catalog was asked about.
+
+    Pairs are known by identity, and both are kept alive meanwhile, so that no other can take their place. Nothing in
+    here may refer to the catalog, which would then live until the garbage collector finds it.
+    """
+
+    __slots__ = ("_kept",)
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, int], tuple[object, object, Any]] = {}
+
+    def get(self, capability: object, policy: object) -> Any:
+        """What was made of them; None when that is not known any more."""
+        kept = self._kept.get((id(capability), id(policy)))
+        return None if kept is None else kept[2]
+
+    def keep(self, capability: object, policy: object, made: Any) -> None:
+        """Keep what was made of them, in place of the oldest."""
+        kept = self._kept
+        if len(kept) >= _RECENT:
+            # Another thread may do the same at the same time.
+            kept.pop(next(iter(tuple(kept)), (0, 0)), None)
+        kept[id(capability), id(policy)] = capability, policy, made
+
+
 class Catalog(Sequence[ModelProvider]):
     """An immutable sequence of providers, in the order they were given, with an index over their candidates.
 
@@ -263,7 +291,10 @@ class Catalog(Sequence[ModelProvider]):
         InvalidRequestError: What is given is no list of providers.
     """
 
-    __slots__ = ("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size")
+    __slots__ = (
+        *("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size"),
+        *("_candidate_texts", "recent"),
+    )
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
         if isinstance(providers, str | bytes | Mapping | BaseModel) or not isinstance(providers, Iterable):
@@ -299,6 +330,8 @@ class Catalog(Sequence[ModelProvider]):
         self._numbers: dict[str, BitSlices] = {}
         self._calls: dict[Call, CallCosts] = {}
         self._found: dict[tuple[str, str | None], int] = {}
+        self._candidate_texts: list[str] | None = None
+        self.recent = Recent()
         self._lock = Lock()
 
     # The sequence of providers.
@@ -344,6 +377,23 @@ class Catalog(Sequence[ModelProvider]):
         meta = self._metadata[index]
         return Candidate(self._providers[index], meta, meta.models[slot[number]])
 
+    def metadata_of(self, number: int) -> ProviderMetadata:
+        """The metadata of the provider of the candidate with a number."""
+        return self._metadata[self._numbering()[0][number]]
+
+    def candidate_texts(self) -> Sequence[str]:
+        """Each candidate by its number as JSON text of its wire form; made once, for some 100 bytes a candidate."""
+        texts = self._candidate_texts
+        if texts is None:
+            owner, slot = self._numbering()
+            heads = [f'{{"provider": {encode_basestring(meta.id)}, "model": ' for meta in self._metadata]
+            metadata = self._metadata
+            texts = self._candidate_texts = [
+                f"{heads[index]}{encode_basestring(metadata[index].models[at].name)}}}"
+                for index, at in zip(owner, slot, strict=True)
+            ]
+        return texts
+
     def candidates(self, members: int | None = None) -> Iterator[Candidate]:
         """The candidates of a set (all of them when it is absent), in tie-break order."""
         for number in range(self._size) if members is None else bits.positions(members):
@@ -378,7 +428,7 @@ class Catalog(Sequence[ModelProvider]):
         at = bisect_left(range(low, high), model_name, key=lambda number: meta.models[slot[number]].name) + low
         return at if at < high and meta.models[slot[at]].name == model_name else None
 
-    # The index: sets of candidates.
+    # The index: sets of candidates. A column that exists is looked up in place: a call costs more than what it finds.
 
     def all(self) -> int:
         """Every candidate."""
@@ -386,19 +436,19 @@ class Catalog(Sequence[ModelProvider]):
 
     def with_feature(self, feature: str) -> int:
         """The candidates whose model has the feature."""
-        return self._column("feature").having(feature)
+        return (self._columns.get("feature") or self._column("feature")).having(feature)
 
     def with_attribute(self, attribute: str) -> int:
         """The candidates whose provider has the attribute."""
-        return self._column("attribute").having(attribute)
+        return (self._columns.get("attribute") or self._column("attribute")).having(attribute)
 
     def in_region(self, region: str) -> int:
         """The candidates whose provider is in exactly this region."""
-        return self._column("region").having(region)
+        return (self._columns.get("region") or self._column("region")).having(region)
 
     def in_any_region(self, regions: Iterable[str]) -> int:
         """The candidates whose provider is in one of these regions."""
-        having = self._column("region").having
+        having = (self._columns.get("region") or self._column("region")).having
         found = 0
         for region in regions:
             found |= having(region)
@@ -406,7 +456,7 @@ class Catalog(Sequence[ModelProvider]):
 
     def of_kind(self, kind: str) -> int:
         """The candidates whose provider is of this kind."""
-        return self._column("kind").having(kind)
+        return (self._columns.get("kind") or self._column("kind")).having(kind)
 
     def of_provider(self, provider_id: str) -> int:
         """The candidates of a provider."""
@@ -415,23 +465,23 @@ class Catalog(Sequence[ModelProvider]):
 
     def of_model(self, name: str) -> int:
         """The candidates whose model has this name, at any provider."""
-        return self._column("model").having(name)
+        return (self._columns.get("model") or self._column("model")).having(name)
 
     def fallbacks(self) -> int:
         """The candidates of fallback providers."""
-        return self._column("fallback").having("yes")
+        return (self._columns.get("fallback") or self._column("fallback")).having("yes")
 
     def context_window(self) -> BitSlices:
         """Context windows, in tokens."""
-        return self._number_column("contextWindow")
+        return self._numbers.get("contextWindow") or self._number_column("contextWindow")
 
     def prompt_price(self) -> BitSlices:
         """Prompt prices, in USD per 1,000 tokens."""
-        return self._number_column("promptUsdPer1kTokens")
+        return self._numbers.get("promptUsdPer1kTokens") or self._number_column("promptUsdPer1kTokens")
 
     def p95_latency(self) -> BitSlices:
         """95th percentile latencies, in milliseconds; unknown where a model reports none."""
-        return self._number_column("p95LatencyMs")
+        return self._numbers.get("p95LatencyMs") or self._number_column("p95LatencyMs")
 
     def having(self, column: str, values: Iterable[str]) -> int:
         """The candidates that have one of these values.
@@ -512,6 +562,8 @@ class Catalog(Sequence[ModelProvider]):
         found._numbers = {}
         found._calls = {}
         found._found = {}
+        found._candidate_texts = None
+        found.recent = Recent()
         found._lock = Lock()
         models = _tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -16,6 +16,7 @@ from .declarations import (
     RegionNeed,
 )
 from .errors import RejectionReason
+from .instances import kept_for
 from .policies import TenantPolicy
 from .regions import NO_REGIONS, Regions
 from .terms import (
@@ -41,6 +42,8 @@ __all__ = [
     "compile_constraints",
     "compile_with_rules",
 ]
+
+M = TypeVar("M", Capability, TenantPolicy)
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -178,13 +181,16 @@ class Constraints(Sequence[NamedConstraint]):
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
         said: tuple[Mapping[str, About], Origins] | None = None,
+        admitted: list[int] | None = None,
     ) -> None:
         self._terms = terms
         self._said = said
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
-        if known is None:
-            self.admitted: list[int] = [term.admitted(catalog) for _, _, term in terms]
+        if admitted is not None:
+            self.admitted: list[int] = admitted
+        elif known is None:
+            self.admitted = [term.admitted(catalog) for _, _, term in terms]
         else:
             found = (known.get(term) for _, _, term in terms)
             self.admitted = [
@@ -196,6 +202,10 @@ class Constraints(Sequence[NamedConstraint]):
     def ids(self) -> tuple[str, ...]:
         """The id of each, at no more cost than that of reading it."""
         return tuple(name for name, _, _ in self._terms)
+
+    def over(self) -> tuple[list[tuple[str, Owner, Term]], list[int]]:
+        """What `Constraints` makes the same of, given the catalog again: all but the catalog itself."""
+        return self._terms, self.admitted
 
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""
@@ -279,13 +289,35 @@ def compile_with_rules(
     return Constraints(terms, catalog, known, (said, origins or {}))
 
 
+_Terms = tuple[tuple[str, Owner, Term], ...]
+
+
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
-    terms: list[tuple[str, Owner, Term]] = [("kind", "caller", KindTerm(capability.kind))]
-    for index, need in enumerate(capability.needs):
-        terms.append((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)))
+    terms = [*_made_once(capability, _caller_terms)]
     if policy is not None:
-        terms += [(clause, "policy", term) for clause, term in _policy_terms(policy)]
+        terms += _made_once(policy, _clause_terms)
     return terms
+
+
+def _made_once(model: M, make: Callable[[M], _Terms]) -> _Terms:
+    """What a declaration or a policy compares, kept for as long as it lives: no catalog has a say in it."""
+    kept = kept_for(model)
+    if kept is None:
+        return make(model)
+    found: _Terms | None = kept.get("terms")
+    if found is None:
+        found = kept["terms"] = make(model)
+    return found
+
+
+def _caller_terms(capability: Capability) -> _Terms:
+    needs = enumerate(capability.needs)
+    kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
+    return (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
+
+
+def _clause_terms(policy: TenantPolicy) -> _Terms:
+    return tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
 
 
 def _over_groups(term: Term, regions: Regions) -> Term:

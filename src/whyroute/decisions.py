@@ -1,9 +1,10 @@
 """Decisions: the pick, the alternates, and why, computed when they are read."""
 
-import json
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from json.encoder import JSONEncoder, encode_basestring
+from typing import Any, Final
 
 from .catalog import Candidate
 from .constraints import Constraints
@@ -21,6 +22,7 @@ __all__ = ["Decision", "outcome_of"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
 _LABELS_SHOWN = 3
+_ENCODE: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Decision:
     @cached_property
     def score(self) -> Number:
         """The sum of the weights of the preferences and rules that the pick meets."""
-        return wire_number(self._ranking.scores.score(self._ranking.best()))
+        return self._ranking.scores.wire_score(self._ranking.best())
 
     @cached_property
     def shadow(self) -> Shadow | None:
@@ -65,7 +67,7 @@ class Decision:
     @cached_property
     def reason(self) -> str:
         """Why this candidate, in plain words."""
-        return _reason(self)
+        return self._solved.told(lambda: _reason(self))
 
     @cached_property
     def explanation(self) -> Explanation:
@@ -84,7 +86,14 @@ class Decision:
 
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        ranking = self._ranking
+        texts = ranking.catalog.candidate_texts()
+        alternates = ", ".join(map(texts.__getitem__, ranking.starting(1)))
+        return (
+            f'{{"pick": {texts[ranking.best()]}, "alternates": [{alternates}], '
+            f'"fallback": {"true" if self.fallback else "false"}, '
+            f'"reason": {encode_basestring(self.reason)}, "score": {_ENCODE(self.score)}}}'
+        )
 
 
 def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
@@ -145,7 +154,7 @@ def _reason(decision: Decision) -> str:
 
 
 def _counted(needs: int) -> str:
-    return {1: "the one need", 2: "both needs"}.get(needs, f"all {needs} needs")
+    return f"all {needs} needs" if needs > 2 else ("the one need", "both needs")[needs - 1]
 
 
 def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
@@ -174,11 +183,17 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
-    weights: dict[str, Any] = {}
+    weights: dict[str, Number] = {}
+    sums: dict[str, Fraction] = {}  # of what stands more than once
+    features, attributes = candidate.model.features, candidate.metadata.attributes
     for preference in capability.prefer:
-        if preference.feature in candidate.model.features or preference.feature in candidate.metadata.attributes:
-            weights[preference.feature] = weights.get(preference.feature, 0) + exact(preference.weight)
-    return [
-        f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(wire_number(weight))}"
-        for name, weight in weights.items()
-    ]
+        name, weight = preference.feature, preference.weight
+        if name not in features and name not in attributes:
+            continue
+        if name in weights:
+            sums[name] = sums.get(name, exact(weights[name])) + exact(weight)
+        else:
+            weights[name] = weight
+    for name, total in sums.items():
+        weights[name] = wire_number(total)
+    return [f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in weights.items()]

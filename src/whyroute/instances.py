@@ -14,9 +14,18 @@ from pydantic.fields import FieldInfo
 from .issues import Issue, child, did_you_mean, quoted, shown
 from .jsontext import plain
 
-__all__ = ["is_checked", "is_same", "plain_form", "remember", "wire_form"]
+__all__ = ["is_checked", "is_same", "kept_for", "plain_form", "remember", "wire_form"]
 
-_CHECKED: Final[dict[int, KeyedRef[int, BaseModel]]] = {}
+
+class _Checked(KeyedRef[int, BaseModel]):
+    """A model that was checked, and what others made of it."""
+
+    __slots__ = ("kept",)
+
+    kept: dict[str, Any]
+
+
+_CHECKED: Final[dict[int, _Checked]] = {}
 
 
 def is_checked(model: BaseModel) -> bool:
@@ -28,10 +37,21 @@ def is_checked(model: BaseModel) -> bool:
 def remember(model: BaseModel) -> None:
     """Note that an object was checked, for as long as it lives. It has to be frozen at every level."""
     key = id(model)
-    _CHECKED[key] = KeyedRef(model, _forget, key)
+    reference = _Checked(model, _forget, key)
+    reference.kept = {}
+    _CHECKED[key] = reference
 
 
-def _forget(reference: "KeyedRef[int, BaseModel]") -> None:
+def kept_for(model: BaseModel) -> dict[str, Any] | None:
+    """A place for what is made of a checked model and depends on it alone, for as long as the model lives.
+
+    Nothing in it may refer to the model itself, which it would keep alive. None for a model that was not checked.
+    """
+    known = _CHECKED.get(id(model))
+    return known.kept if known is not None and known() is model else None
+
+
+def _forget(reference: KeyedRef[int, BaseModel]) -> None:
     # Another object may live at the same address by now, and have been checked.
     if _CHECKED.get(reference.key) is reference:
         _CHECKED.pop(reference.key, None)

@@ -65,6 +65,8 @@ def pointer(tokens: Iterable[str | int]) -> str:
 
 def shown(value: object) -> str:
     """What the user typed, in backticks, cut to one short line."""
+    if type(value) is str and len(value) <= _SHOWN_LIMIT and value.isprintable():
+        return f"`{value}`"
     text = value if isinstance(value, str) else _literal(value)
     return f"`{printable(text[:_SHOWN_LIMIT])}{'...' if len(text) > _SHOWN_LIMIT else ''}`"
 

@@ -45,7 +45,7 @@ def exact(value: Number) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(value)))
 
 
-def wire_number(value: Fraction) -> Number:
+def wire_number(value: Fraction | int) -> Number:
     """An exact sum as a JSON number: an int where it is one and short, else the nearest double that is finite."""
     if value.denominator == 1 and abs(value.numerator) < 10**21:
         return value.numerator

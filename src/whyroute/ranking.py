@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from math import gcd
 from typing import Any, Protocol, overload
@@ -16,7 +17,7 @@ from typing import Any, Protocol, overload
 from . import bits
 from .catalog import Candidate, Catalog
 from .declarations import Preference
-from .numbers import Number, scaled
+from .numbers import Number, scaled, wire_number
 
 __all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "ScoreMemo", "Wishes", "rank"]
 
@@ -70,34 +71,36 @@ class Scores:
         """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
         if not preferences and not wishes:
             return _NO_SCORES
-        parts: list[tuple[str | int, int, int]] = [(each.feature, *scaled(each.weight)) for each in preferences]
-        if wishes:
-            parts += [(index, *scaled(wish.weight)) for index, wish in enumerate(wishes)]
-        exponent = min(power for _, _, power in parts)
-        weights: dict[str | int, int] = {}
-        for key, digits, power in parts:
-            weights[key] = weights.get(key, 0) + digits * 10 ** (power - exponent)
-        unit = gcd(*weights.values()) or 1
+        weights = _Weights.of(preferences, wishes)
         slices: list[int] = []
-        low = 0
-        for key, weight in weights.items():
-            if not weight:
-                continue
+        for key, weight in weights.units:
             if isinstance(key, str):
                 members = catalog.with_feature(key) | catalog.with_attribute(key)
             else:
                 members = wishes[key].members
             if weight < 0:
-                low += weight  # a penalty for some is a gain for all others, over a lower floor
                 members = catalog.all() & ~members
             if members:
-                bits.add_weight(slices, members, abs(weight) // unit)
-        return cls(tuple(slices), unit, low, exponent)
+                bits.add_weight(slices, members, abs(weight))
+        return cls(tuple(slices), weights.unit, weights.low, weights.exponent)
 
     def score(self, number: int) -> Fraction:
         """The score of one candidate."""
-        gained = sum((members >> number & 1) << k for k, members in enumerate(self.slices))
-        return Fraction(self.low + self.unit * gained) * Fraction(10) ** self.exponent
+        return Fraction(self._digits(number)) * Fraction(10) ** self.exponent
+
+    def wire_score(self, number: int) -> Number:
+        """The score of one candidate as a JSON number: `wire_number` of `score`, at a fraction of its cost."""
+        digits, exponent = self._digits(number), self.exponent
+        if exponent >= 0:
+            return wire_number(digits * 10**exponent)
+        whole, rest = divmod(digits, 10**-exponent)
+        return wire_number(Fraction(digits, 10**-exponent)) if rest else wire_number(whole)
+
+    def _digits(self, number: int) -> int:
+        gained = 0
+        for k, members in enumerate(self.slices):
+            gained |= (members >> number & 1) << k
+        return self.low + self.unit * gained
 
     def best(self, members: int) -> int:
         """Those of a set that is not empty with the highest score."""
@@ -109,13 +112,64 @@ class Scores:
 _NO_SCORES = Scores((), 1, 0, 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Weights as integers over a common unit, those of one feature added up; whom they reward has no say in it.
+
+    Attributes:
+        units: What each feature, or the wish of an index, gains: so many units, never 0.
+        unit: The unit, as an integer over the power of ten.
+        low: The sum of the penalties: a penalty for some is a gain for all others, over a lower floor.
+        exponent: The power of ten.
+    """
+
+    units: tuple[tuple[str | int, int], ...]
+    unit: int
+    low: int
+    exponent: int
+
+    @classmethod
+    def of(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
+        parts: list[tuple[str | int, Number]] = [(each.feature, each.weight) for each in preferences]
+        if wishes:
+            parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
+        if len(parts) > _FEW_WEIGHTS:
+            return _weighed(tuple(parts))
+        return _weighed_before(tuple(parts))
+
+
+def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
+    parts = [(key, *scaled(weight)) for key, weight in weights]
+    exponent = min(power for _, _, power in parts)
+    sums: dict[str | int, int] = {}
+    for key, digits, power in parts:
+        sums[key] = sums.get(key, 0) + digits * 10 ** (power - exponent)
+    unit = gcd(*sums.values()) or 1
+    low = sum(weight for weight in sums.values() if weight < 0)
+    return _Weights(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
+
+
+_weighed_before = lru_cache(maxsize=1024)(_weighed)
+_FEW_WEIGHTS = 16
+"""Longer lists are not kept, so that what is kept stays small."""
+
+
 class ScoreMemo:
-    """The scores of one catalog, added up once for a request and those that are made from it."""
+    """The scores of one catalog, added up once for a request and those that are made from it.
 
-    __slots__ = ("_kept",)
+    Args:
+        request: The declaration and the policy.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_kept", "reasons", "request")
+
+    reasons: dict[tuple[str | None, str | None], str]
+    """Why the pick is the pick, in plain words, by the hints; for the very request that it was made for."""
+
+    def __init__(self, request: tuple[Any, Any] | None = None) -> None:
         self._kept: tuple[Sequence[Preference], Wishes, Scores] | None = None
+        self.request = request
+        self.reasons = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScoreMemo, ()  # they are added up again where they are asked for
@@ -154,7 +208,7 @@ class Ranking:
     # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
     # `_ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
     __slots__ = (
-        *("_classes", "_ends", "_numbers", "_rest"),
+        *("_classes", "_ends", "_first", "_numbers", "_rest"),
         *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
     )
 
@@ -168,6 +222,7 @@ class Ranking:
         self.hinted = hinted = members & matching
         self.fallback = fallback
         self.orders = orders
+        self._first: int | None = None
         self._classes: list[int] = []
         self._numbers = array("I")
         self._ends = array("I")
@@ -189,8 +244,10 @@ class Ranking:
 
     def best(self) -> int:
         """The number of the pick."""
-        members = self.scores.best(self.hinted or self.members)
-        return bits.lowest(self._ordered(members) if self.orders else members)
+        if self._first is None:
+            members = self.scores.best(self.hinted or self.members)
+            self._first = bits.lowest(self._ordered(members) if self.orders else members)
+        return self._first
 
     def _ordered(self, members: int) -> int:
         """Those of a set of equal scores that only the tie-break order tells apart from its first."""

@@ -130,9 +130,11 @@ class BitSetEngine:
         """The set of candidates that every constraint admits, by intersecting what each admits."""
         domains = {_CANDIDATE: CandidateDomain(constraints.catalog.all())}
         variables = (_CANDIDATE,)
-        pairs = [(AdmittedConstraint(admitted), variables) for admitted in constraints.admitted]
-        for constraint, _ in pairs:
+        pairs: list[tuple[AdmittedConstraint, tuple[str]]] = []
+        for admitted in constraints.admitted:
+            constraint = AdmittedConstraint(admitted)
             constraint.preProcess(variables, domains, pairs, {})
+            pairs.append((constraint, variables))
         return _BIT_SET_SOLVER.getSolutions(domains, pairs, {}).members
 
 

@@ -1,6 +1,6 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .ruleterms import Applied, RuleTerm
 
 __all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
+
+
+_REASONS = 8
+"""For how many hints of one request the reason is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,20 @@ class Solved:
             memo=self._memo,
         )
 
+    def told(self, make: Callable[[], str]) -> str:
+        """Why the pick is the pick, in plain words: as it was made for the same request a moment ago, or made."""
+        request = self._memo.request
+        if request is None or self.ruling or request[0] is not self.capability or request[1] is not self.policy:
+            return make()
+        hints = self.preferred_provider, self.preferred_model
+        reasons = self._memo.reasons
+        found = reasons.get(hints)
+        if found is None:
+            found = make()
+            if len(reasons) < _REASONS:
+                reasons[hints] = found
+        return found
+
     def wished(self, number: int) -> tuple[tuple[str, Number], ...]:
         """The rules that prefer a candidate, each with its weight, in rule order."""
         wishes = () if self.applied is None else self.applied.wishes
@@ -281,6 +299,24 @@ def solve(
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
     failures = _read_rest(preferred_provider, preferred_model, setup_failures)
+    if situation is None and engine == "bitset" and type(providers) is Catalog:
+        recent = providers.recent.get(capability, policy)
+        if recent is not None:
+            # The very objects that were checked a moment ago, and are frozen.
+            terms, admitted, survivors, memo = recent
+            constraints = Constraints(terms, providers, admitted=admitted)
+            read, ruled = memo.request
+            return Solved(
+                providers,
+                read,
+                ruled,
+                constraints,
+                survivors,
+                preferred_provider,
+                preferred_model,
+                failures,
+                _memo=memo,
+            )
     # Asked here as well, since most have been checked and a call costs more than the answer.
     if type(capability) is not Capability or not is_checked(capability):
         capability = read_capability(capability)
@@ -292,16 +328,21 @@ def solve(
         constraints = compile_constraints(capability, policy, catalog)
     else:
         ruling, constraints = situation.compiled(capability, policy, catalog)
+    survivors = engine_named(engine).solve(constraints)
+    memo = ScoreMemo((capability, policy))
+    if situation is None and engine == "bitset":
+        catalog.recent.keep(capability, policy, (*constraints.over(), survivors, memo))
     return Solved(
         catalog,
         capability,
         policy,
         constraints,
-        engine_named(engine).solve(constraints),
+        survivors,
         preferred_provider,
         preferred_model,
         failures,
         ruling,
+        _memo=memo,
     )
 
 

@@ -194,7 +194,8 @@ class Explanation:
         return self._named(self._conflicts.corrections.sets)
 
     def _named(self, sets: Sequence[Sequence[int]]) -> Sets:
-        return tuple(tuple(self.constraints[index] for index in each) for each in sets)
+        named = self.constraints[:]
+        return tuple([tuple([named[index] for index in each]) for each in sets])
 
     @cached_property
     def relaxations(self) -> tuple[Relaxation, ...]:
