@@ -157,6 +157,57 @@ def test_the_schema_takes_requests_and_refuses_slips() -> None:
     assert not validator.is_valid({**example(), "slots": {}})
 
 
+SHADOWS: dict[str, list[Json]] = {
+    "others": [{"provider": ["b", "c"]}],
+    "none": [{"provider": "a"}],
+    "the same": [{"model": "big"}],
+    "two of them": [{"provider": ["a", "c"]}, {"p95LatencyMs": {"gte": 60}}],
+}
+
+
+@pytest.mark.parametrize("conditions", SHADOWS.values(), ids=SHADOWS)
+def test_rules_in_shadow_mode_say_what_they_would_give(conditions: list[Json]) -> None:
+    rules = [{"name": f"r{n}", "because": "x", "mode": "shadow", "require": each} for n, each in enumerate(conditions)]
+    request: Json = {
+        "slots": {name: {"capability": each} for name, each in SLOTS.items()},
+        "together": [{"different": "provider"}],
+        "providers": PROVIDERS,
+    }
+    found = wr.answer({**request, "rules": rules})
+    enforced = wr.answer({**request, "rules": [{**rule, "mode": "enforce"} for rule in rules]})
+    assert found["decision"]["picks"] == wr.answer(request)["decision"]["picks"]
+    if "decision" in enforced:
+        assert found["shadow"]["picks"] == enforced["decision"]["picks"]
+    else:
+        assert found["shadow"]["unsatisfiable"] is True
+        assert "picks" not in found["shadow"]
+    assert "rules/r0" in found["shadow"]["by"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ({"model": "big"}, "if rule `r` were enforced, fewer would qualify or their order change"),
+        ({"provider": "a"}, "if rule `r` were enforced, there would be no bundle"),
+        ({"provider": ["a", "c"]}, "if rule `r` were enforced, the pick would be judge c / free"),
+        ({"provider": ["b", "c"]}, "if rule `r` were enforced, the picks would be planner b / big and judge c / free"),
+    ],
+)
+def test_the_text_says_what_shadow_mode_holds_back(
+    condition: Json, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = {
+        "slots": {name: {"capability": each} for name, each in SLOTS.items()},
+        "together": [{"different": "provider"}],
+        "providers": PROVIDERS,
+        "rules": [{"name": "r", "because": "x", "mode": "shadow", "require": condition}],
+    }
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), "utf-8")
+    assert main(["bundle", "--request", str(file)]) == 0
+    assert f"  shadow      {told}" in capsys.readouterr().out
+
+
 PACK = """whyroute: 1
 labels: {data: {values: [public, patient], default: patient}}
 providers:

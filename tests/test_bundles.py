@@ -1,8 +1,10 @@
 """Bundles against brute force: picks, alternates in order, cores, corrections, and the picks that patches promise."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jsonpatch
+import pytest
 from hypothesis import given, settings
 
 import naive
@@ -14,6 +16,9 @@ from whyroute.bundles.explanation import BundleExplanation
 from whyroute.wire import read_bundle_request
 
 Json = dict[str, Any]
+
+FEW = 12
+"""How many examples each law has where time is short; `test_many_more_bundles` has the others."""
 
 
 def clause_numbers(request: Json) -> dict[str, str]:
@@ -53,21 +58,7 @@ def check_against_brute_force(request: Json) -> None:
         assert explanation.clash
 
 
-@given(bundles(ruled=False))
-@settings(max_examples=60)
-def test_bundles_are_those_of_brute_force(request: Json) -> None:
-    check_against_brute_force(request)
-
-
-@given(bundles())
-@settings(max_examples=60)
-def test_bundles_with_rules_are_those_of_brute_force(request: Json) -> None:
-    check_against_brute_force(request)
-
-
-@given(bundles())
-@settings(max_examples=40)
-def test_a_patched_request_picks_what_its_relaxation_says(request: Json) -> None:
+def check_patches(request: Json) -> None:
     found = answer({**request, "include": ["explanation"]})
     for relaxation in found["explanation"]["relaxations"]:
         patched = jsonpatch.apply_patch(request, relaxation["patch"])
@@ -75,13 +66,18 @@ def test_a_patched_request_picks_what_its_relaxation_says(request: Json) -> None
         assert Naive(patched).answer()["bundles"][0][0] == relaxation["picks"]
 
 
-@given(bundles(ruled=False))
-@settings(max_examples=60)
-def test_one_slot_without_ties_is_a_route(request: Json) -> None:
+def check_one_slot(request: Json) -> None:
     (name, slot), *_ = request["slots"].items()
     alone = {**request, "slots": {name: slot}, "together": [], "include": ["explanation"]}
     single = {key: value for key, value in {**alone, **slot}.items() if key not in ("slots", "together")}
     bundle, route = answer(alone), answer(single)
+    if "shadow" in route:
+        by_route = dict(route["shadow"])
+        if "pick" in by_route:
+            by_route["picks"] = {name: by_route.pop("pick")}
+        assert bundle["shadow"] == by_route
+    else:
+        assert "shadow" not in bundle
     if "decision" in route:
         assert bundle["decision"]["picks"] == {name: route["decision"]["pick"]}
         assert bundle["decision"]["score"] == route["decision"]["score"]
@@ -92,6 +88,67 @@ def test_one_slot_without_ties_is_a_route(request: Json) -> None:
         assert own == route["explanation"][key]
     picks = [each["picks"][name] for each in bundle["explanation"]["relaxations"]]
     assert picks == [each["pick"] for each in route["explanation"]["relaxations"]]
+
+
+def check_shadow(request: Json) -> None:
+    found = answer(request)
+    live = [{key: value for key, value in rule.items() if key != "mode"} for rule in request.get("rules", [])]
+    enforced = Naive({**request, "rules": live}).answer()
+    if "shadow" not in found:
+        now = Naive(request).answer()
+        assert now.get("bundles") == enforced.get("bundles")
+    elif "bundles" in enforced:
+        assert found["shadow"]["picks"] == enforced["bundles"][0][0]
+    else:
+        assert found["shadow"]["unsatisfiable"] is True
+    if "shadow" in found and not found["shadow"]["by"] and "decision" in found:
+        assert found["shadow"]["picks"] == found["decision"]["picks"]
+
+
+@given(bundles(ruled=False))
+@settings(max_examples=FEW)
+def test_bundles_are_those_of_brute_force(request: Json) -> None:
+    check_against_brute_force(request)
+
+
+@given(bundles())
+@settings(max_examples=FEW)
+def test_bundles_with_rules_are_those_of_brute_force(request: Json) -> None:
+    check_against_brute_force(request)
+
+
+@given(bundles())
+@settings(max_examples=FEW)
+def test_a_patched_request_picks_what_its_relaxation_says(request: Json) -> None:
+    check_patches(request)
+
+
+@given(bundles())
+@settings(max_examples=FEW)
+def test_one_slot_without_ties_is_a_route(request: Json) -> None:
+    check_one_slot(request)
+
+
+@given(bundles())
+@settings(max_examples=FEW)
+def test_enforcing_what_is_tried_out_gives_what_is_told(request: Json) -> None:
+    check_shadow(request)
+
+
+CHECKS = [check_against_brute_force, check_patches, check_one_slot, check_shadow]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=[each.__name__ for each in CHECKS])
+def test_many_more_bundles(check: Callable[[Json], None]) -> None:
+    for ruled in (False, True):
+
+        @given(bundles(ruled=ruled))
+        @settings(max_examples=100)
+        def every(request: Json) -> None:
+            check(request)
+
+        every()
 
 
 def test_the_naive_router_knows_whom_a_tie_stops() -> None:

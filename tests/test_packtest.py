@@ -25,6 +25,7 @@ from whyroute.cli.testing import TestRun, run_pack_tests
 from whyroute.cli.watching import changes
 from whyroute.explanations import Explanation
 from whyroute.rulepack import Definition, NoTestsError, Pack, Results, load_pack, run_tests
+from whyroute.rulepack.bundletests import bundle_mismatches
 from whyroute.rulepack.expectations import Judge
 from whyroute.rulepack.models import Expectation, PackTest
 from whyroute.solving import Solved
@@ -121,6 +122,64 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = {each["name"]: each["cases"] for each in found["coverage"]["rules"]}
     assert rules == {"residency": 4, "cheapest": 1, "only-look": 0}
     assert 0 < found["coverage"]["percent"] < 100
+
+
+BUNDLES = """
+  - name: other picks
+    tenant: clinic
+    bundle: pair
+    at: 2026-12-24
+    expect: {picks: {eyes: {provider: us-llm, model: huge-preview}}}
+bundles:
+  - name: pair
+    slots: {eyes: {capability: look}, mind: {capability: read}}
+    together: [{different: provider}]
+"""
+
+
+def test_bundles_in_json_and_junit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not ran(tmp_path, BUNDLES).passed
+    assert main(["test", str(tmp_path), "--format", "json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["results"]
+    assert (found["bundle"], "capability" in found, found["passed"]) == ("pair", False, False)
+    (wrong,) = found["mismatches"]
+    assert wrong["expected"] == {"eyes": {"provider": "us-llm", "model": "huge-preview"}}
+    assert {slot: pick["provider"] for slot, pick in wrong["got"].items()} == {"eyes": "azure", "mind": "us-llm"}
+    assert found["explanation"]["contrast"]["failed"][0]["constraint"] == "rules/residency"
+    assert main(shlex.split(found["again"])[1:]) == 0
+    assert "Why not eyes us-llm / huge-preview? 1 constraint stops it" in capsys.readouterr().out
+    assert main(["test", str(tmp_path), "--format", "junit"]) == 1
+    case = ElementTree.fromstring(capsys.readouterr().out).find(".//testcase")
+    assert case is not None
+    assert case.get("name") == "other picks (clinic, bundle pair)"
+    assert (failure := case.find("failure")) is not None
+    assert failure.get("message") == "picks"
+
+
+def test_what_a_bundle_reaches_is_covered(tmp_path: Path) -> None:
+    coverage = ran(tmp_path, BUNDLES, coverage=True).coverage
+    assert coverage is not None
+    assert {each.name: each.cases for each in coverage.of("rule")}["residency"] == 1
+    assert {each.name: each.cases for each in coverage.of("condition")}["in-eu"] == 1
+
+
+def test_what_a_limit_left_unproved_does_not_hold(tmp_path: Path) -> None:
+    pack = ran(tmp_path, BUNDLES).pack
+    solved = pack.resolve_bundle("clinic", "pair", at="2026-12-24").read().solve()
+    numbers = solved.best.numbers
+    assert numbers is not None
+    picks = {
+        slot: {"provider": each.metadata.id, "model": each.model.name} for slot, each in solved.picks(numbers).items()
+    }
+    expect = Expectation.model_validate({"picks": picks, "fallback": False, "unsatisfiable": False})
+    assert bundle_mismatches(expect, solved, Judge(pack)) == ()
+    found_early, none_found = (replace(solved) for _ in range(2))
+    found_early.__dict__["best"] = replace(solved.best, proved=False)
+    none_found.__dict__["best"] = replace(solved.best, proved=False, numbers=None)
+    assert [each.key for each in bundle_mismatches(expect, found_early, Judge(pack))] == ["picks", "fallback"]
+    wrong = bundle_mismatches(expect, none_found, Judge(pack))
+    assert [each.key for each in wrong] == ["picks", "fallback", "unsatisfiable"]
+    assert all("limit" in each.notes[0] for each in wrong)
 
 
 # Attributes of the schema that CI servers share, and the elements that may stand in each.

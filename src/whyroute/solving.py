@@ -214,16 +214,23 @@ class Solved:
         ids = tuple(f"rules/{name}" for name in applied.names if name in named)
         if not left:
             return Shadow(None, ids)
-        ranking = rank(
-            left,
-            self.catalog,
-            self.capability.prefer,
-            self.preferred_provider,
-            self.preferred_model,
-            wishes=applied.all_wishes,
-            orders=applied.all_orderings,
-        )
-        return Shadow(self.catalog.candidate(ranking.best()), ids)
+        enforced = self.enforced
+        return Shadow(self.catalog.candidate(enforced.ranked(enforced.survivors).best()), ids)
+
+    @property
+    def enforced(self) -> "Solved":
+        """The same with the rules that are only tried out: who qualifies then, and in which order.
+
+        Its constraints are still those without them.
+        """
+        if self.ruling is None or not self.ruling.applied.has_shadows:
+            return self
+        applied, left = self.ruling.applied, self.survivors
+        for _, term in applied.shadow_terms:
+            left &= term.admitted(self.catalog)
+        enforced = replace(applied, shadow_terms=(), wishes=applied.all_wishes, orderings=applied.all_orderings)
+        ruling = replace(self.ruling, applied=enforced)
+        return replace(self, survivors=left, ruling=ruling, _memo=ScoreMemo())
 
     def matched(self) -> tuple[Candidate, ...]:
         """The candidates that qualify, in input order."""

@@ -6,7 +6,7 @@ from .explanation import BundleExplanation
 from .ranking import Alternates, RankedBundle
 from .relaxing import BundleRelaxation
 from .routing import explain_bundle, route_bundle
-from .solving import JointConstraint, SearchLimit
+from .solving import BundleShadow, JointConstraint, SearchLimit
 
 __all__ = [
     "Alternates",
@@ -15,6 +15,7 @@ __all__ = [
     "BundleExplanation",
     "BundleLimitError",
     "BundleRelaxation",
+    "BundleShadow",
     "BundleUnsatisfiableError",
     "JointConstraint",
     "RankedBundle",

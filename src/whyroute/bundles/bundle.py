@@ -13,7 +13,7 @@ from ..numbers import Number, ecmascript
 from ..wording import joined
 from .explanation import BundleExplanation, reasons_of_bundle
 from .ranking import Alternates, ranked_bundle
-from .solving import JointSolved
+from .solving import BundleShadow, JointSolved
 
 __all__ = ["Bundle", "BundleLimitError", "BundleUnsatisfiableError", "outcome_of"]
 
@@ -44,6 +44,11 @@ class Bundle:
     def explanation(self) -> BundleExplanation:
         """What each constraint did, and what would change the picks."""
         return BundleExplanation(self._solved)
+
+    @property
+    def shadow(self) -> BundleShadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self._solved.shadow
 
     @cached_property
     def reason(self) -> str:

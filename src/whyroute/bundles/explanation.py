@@ -20,7 +20,7 @@ from .failing import NearBundle, failures_of
 from .ranking import RankedBundle, ranked_bundle
 from .relaxing import BundleRelaxation, failing_exactly, relax_bundle
 from .sentences import clash_sentence
-from .solving import JointConstraint, JointSolved
+from .solving import BundleShadow, JointConstraint, JointSolved
 
 __all__ = ["BundleExplanation", "SlotUnknown", "reasons_of_bundle"]
 
@@ -105,6 +105,11 @@ class BundleExplanation:
     def proved(self) -> bool:
         """Whether all that is said was proved; no when a search ended at its limit."""
         return self.solved.best.proved and (self.satisfiable or not self._clashes.undecided)
+
+    @property
+    def shadow(self) -> BundleShadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self.solved.shadow
 
     # When nothing qualifies.
 

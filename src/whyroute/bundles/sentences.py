@@ -1,6 +1,6 @@
 """Phrases about bundles: constraints as a person would name them, and clashes with the candidates that show them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..catalog import Candidate
 from ..explanations.words import clash_sentence as slot_clash_sentence
@@ -13,7 +13,7 @@ from .joint import best
 from .ordering import costs_of, ranked_of
 from .solving import JointConstraint, JointSolved
 
-__all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase"]
+__all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase", "shadow_sentence"]
 
 _NODES = 20_000
 _OWN = 2
@@ -50,6 +50,29 @@ def picks_phrase(solved: JointSolved, numbers: Sequence[int], slots: Sequence[in
     """`planner a / b, judge c / d`: the picks of some slots."""
     candidates = [solved.catalog.candidate(numbers[slot]) for slot in slots]
     return few([f"{printable(solved.names[s])} {_pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
+
+
+def shadow_sentence(solved: JointSolved) -> str | None:
+    """What enforcing the rules in shadow mode would do; None when it would change nothing."""
+    shadow = solved.shadow
+    if shadow is None or not shadow.by:
+        return None
+    rules = few([f"rule {shown(name.partition('/')[2])}" for name in shadow.by], 3)
+    before = None if solved.best.numbers is None else solved.picks(solved.best.numbers)
+    if shadow.picks is None:
+        would = "there would be no bundle" if shadow.proved else "the search for a bundle would end at its limit"
+    elif before is None:
+        would = f"the picks would be {_listed(shadow.picks)}"
+    else:
+        other = {name: each for name, each in shadow.picks.items() if each.key != before[name].key}
+        would = f"the pick would be {_listed(other)}" if len(other) == 1 else f"the picks would be {_listed(other)}"
+        if not other:
+            would = "fewer would qualify or their order change, and the picks would be the same"
+    return f"if {rules} were enforced, {would}"
+
+
+def _listed(picks: Mapping[str, Candidate]) -> str:
+    return few([f"{printable(name)} {_pair(candidate)}" for name, candidate in picks.items()], 5)
 
 
 def _pair(candidate: Candidate) -> str:

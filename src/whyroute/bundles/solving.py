@@ -21,7 +21,7 @@ from .joint import Best, best
 from .ordering import Ranked, costs_of, ranked_of
 from .ties import Tie
 
-__all__ = ["JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
+__all__ = ["BundleShadow", "JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,31 @@ class JointConstraint:
     def origins(self) -> tuple[Origin, ...]:
         """Where it is written, when that is known."""
         return () if self.first is None else self.first.origins
+
+
+@dataclass(frozen=True, slots=True)
+class BundleShadow:
+    """What enforcing the rules that are only tried out would give.
+
+    Attributes:
+        picks: The candidate of each slot that would be picked; None when there would be no bundle, or none was found.
+        by: The ids of those rules that would reject a candidate that qualifies for a slot, or change the rank of one.
+        proved: Whether that is proved; no when the search ended at its limit.
+    """
+
+    picks: Mapping[str, Candidate] | None
+    by: tuple[str, ...]
+    proved: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it would be, as it goes over the wire."""
+        found: dict[str, Any] = {}
+        if self.picks is not None:
+            found["picks"] = {name: candidate.to_dict() for name, candidate in self.picks.items()}
+        elif self.proved:
+            found["unsatisfiable"] = True
+        found["by"] = list(self.by)
+        return found if self.proved else {**found, "proved": False}
 
 
 Kind = Literal["kind", "needs", "policy", "rules"]
@@ -273,6 +298,20 @@ class JointSolved:
             for first in (next(iter(named.values())),)
         ]
         return (*own, *ties, *common)
+
+    @cached_property
+    def shadow(self) -> BundleShadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force. One more search."""
+        shadows = [slot.shadow for slot in self.slots]
+        if all(shadow is None for shadow in shadows):
+            return None
+        named = {name for shadow in shadows if shadow is not None for name in shadow.by}
+        books = (slot.situation.book for slot in self.slots if slot.situation is not None)
+        places = dict.fromkeys(f"rules/{entry.rule.name}" for book in books for entry in book.entries)
+        by = tuple(name for name in places if name in named)
+        found = replace(self, slots=tuple(slot.enforced for slot in self.slots)).best if by else self.best
+        picks = None if found.numbers is None else self.picks(found.numbers)
+        return BundleShadow(picks, by, found.proved)
 
     def again(
         self,

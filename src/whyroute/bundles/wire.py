@@ -83,6 +83,8 @@ class BundleRequest:
             "decision" if isinstance(outcome, Bundle) else "error": outcome.to_dict(),
             "at": self.at,
         }
+        if (shadow := solved.shadow) is not None:
+            found["shadow"] = shadow.to_dict()
         if "matched" in self.include:
             found["matched"] = {
                 name: [candidate.to_dict() for candidate in slot.matched()]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation
-from ..bundles.sentences import core_phrase, joint_named
+from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ..catalog import Candidate
 from ..issues import shown
 from ..numbers import ecmascript
@@ -35,6 +35,9 @@ def _bundle_lines(bundle: Bundle) -> Iterator[Line]:
     yield ("  why         ", "dim"), (printable(bundle.reason), "")
     if not bundle.proved:
         yield ("  not proved  ", "dim"), ("the search ended at its limit; a better bundle may exist", "yellow")
+    tried = shadow_sentence(bundle.explanation.solved)
+    if tried is not None:
+        yield ("  shadow      ", "dim"), (printable(tried), "yellow")
     for place, other in enumerate(bundle.alternates.first(_ALTERNATES)):
         changes = [
             f"{printable(name)} {pair(candidate)}"
@@ -143,7 +146,8 @@ def _why_not(contrast: BundleContrast, explanation: BundleExplanation) -> str:
         return f"{count} constraint{'' if count == 1 else 's'} stop{'s' if count == 1 else ''} it"
     if contrast.picks is None:
         names = [printable(joint_named(explanation.solved, constraint)) for constraint in contrast.clash]
-        return f"No candidates of the other slots fit beside it: {joined(names)} can't all hold then"
+        verb = "can't be met" if len(names) == 1 else f"can't {'both' if len(names) == 2 else 'all'} hold"
+        return f"No candidates of the other slots fit beside it: {joined(names)} {verb} then"
     match contrast.decided_by:
         case "fallback":
             return "It qualifies, with more fallbacks than the best bundle"

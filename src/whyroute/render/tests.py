@@ -2,13 +2,17 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, Final
 
+from ..bundles import BundleExplanation
+from ..bundles.bundle import Bundle, outcome_of
+from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
+from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
 from .lines import Line, Span, printable
 from .prose import explanation_lines
 
@@ -63,7 +67,9 @@ def _briefly(name: str, failed: Sequence[CaseResult]) -> Iterator[Line]:
 
 
 def case_title(result: CaseResult) -> str:
-    """The tenant and the capability of a case."""
+    """The tenant and the capability or the bundle of a case."""
+    if result.case.bundle is not None:
+        return f"{printable(result.case.tenant)}, bundle {printable(result.case.bundle)}"
     capability = "its own declaration" if result.case.capability is None else printable(result.case.capability)
     return f"{printable(result.case.tenant)}, {capability}"
 
@@ -82,36 +88,64 @@ def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iter
     explanation = explanation_of(result)
     if explanation is not None:
         yield ()
-        for line in explanation_lines(explanation):
+        for line in _explained(explanation):
             yield from _wrapped((("  ", ""), *line), indent=_indent(line) + 6)
     yield ()
     yield (("  again: ", "dim"), (again(result, results, command=command), ""))  # in one piece, to be copied
 
 
-def explanation_of(result: CaseResult) -> Explanation | None:
-    """The explanation of a failed case, compared with the first candidate that was expected in vain."""
+def _explained(explanation: Explanation | BundleExplanation) -> Iterator[Line]:
+    if isinstance(explanation, Explanation):
+        yield from explanation_lines(explanation)
+        return
+    yield from contrast_lines(explanation)
+    outcome = outcome_of(explanation.solved)
+    if isinstance(outcome, Bundle):
+        yield from bundle_lines(outcome)
+    elif explanation.solved.best.proved:
+        yield from failed_bundle_lines(explanation)
+    else:
+        yield ((printable(str(outcome)), "yellow"),)
+
+
+def explanation_of(result: CaseResult) -> Explanation | BundleExplanation | None:
+    """The explanation of a failed case, compared with what was expected in vain: the first candidate, or the picks."""
     if result.solved is None:
         return None
+    if isinstance(result.solved, JointSolved):
+        return BundleExplanation(result.solved, _asked(result))
     about = next((each.about for each in result.mismatches if each.about is not None), None)
     return Explanation(result.solved, about)
 
 
+def _asked(result: CaseResult) -> Mapping[str, tuple[str, str]] | None:
+    """The picks of a bundle that were expected in vain."""
+    return next((each.asked for each in result.mismatches if each.asked), None)
+
+
 def again(result: CaseResult, results: Results, *, command: str) -> str:
-    """The command that shows the same: `explain` where its options can say it all, else the test alone.
+    """The command that shows the same: `explain` or `bundle` where the options can say it all, else the test alone.
 
     They can't where the test has providers or a declaration of its own, or sets labels that are the operator's.
     """
     case, test = result.case, result.case.test.value
     declared = results.pack.labels or {}
     operator = any(declared[name].value.set_by == "operator" for name in test.labels if name in declared)
-    if case.capability is None or test.providers is not None or operator or result.problem is not None:
+    asked = _asked(result) or {}
+    told = case.capability is not None or (case.bundle is not None and not any("=" in slot for slot in asked))
+    if not told or test.providers is not None or operator or result.problem is not None:
         at = "" if test.at is not None else f" --at {result.at}"
         return f"{command} -k {_quoted(case.test.name)}{at}"
-    words = ["whyroute", "explain", results.pack.path, "-t", case.tenant, "-c", case.capability]
+    if case.bundle is not None:
+        words = ["whyroute", "bundle", results.pack.path, "-t", case.tenant, "--name", case.bundle]
+    else:
+        words = ["whyroute", "explain", results.pack.path, "-t", case.tenant, "-c", case.capability or ""]
     for name, value in test.labels.items():
         words += ["--label", f"{name}={value}"]
     words += ["--at", result.at]
     about = next((each.about for each in result.mismatches if each.about is not None), None)
+    for slot, pair in asked.items():
+        words += ["--why-not", f"{slot}={'/'.join(pair)}"]
     if about is not None:
         words += ["--why-not-provider", about[0], "--why-not-model", about[1]]
     return " ".join(map(_quoted, words))
@@ -145,10 +179,12 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
     """What is expected and what it is, as lines that stand side by side."""
     expected, got = mismatch.expected, mismatch.got
     match mismatch.key.partition("/")[0]:
+        case "picks":
+            return _picks(expected, got)
         case "pick":
             return [_candidate(expected)], ["nothing qualifies" if got is None else _candidate(got)]
         case "fallback" | "unsatisfiable":
-            return [_truth(expected)], ["nothing qualifies" if got is None else _truth(got)]
+            return [_truth(expected)], [_UNKNOWN[mismatch.key] if got is None else _truth(got)]
         case "every":
             return [printable(_flow(expected))], [f"not so for {len(got)} of those admitted"]
         case "admitted":
@@ -162,6 +198,25 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
         case _:
             cores = [" + ".join(map(printable, core)) or "(empty)" for core in got]
             return [" + ".join(map(printable, expected)) or "(empty)"], cores or ["something qualifies"]
+
+
+_UNKNOWN: Final = {"fallback": "nothing qualifies", "unsatisfiable": "nobody knows"}
+
+
+def _picks(expected: Mapping[str, Any], got: Mapping[str, Any] | None) -> tuple[Cell, Cell]:
+    """The picks that differ, slot by slot; all that were expected where none does, or there are none."""
+    if got is None:
+        return [_in_slot(*each) for each in expected.items()], ["nothing qualifies"]
+    differing = [slot for slot, wanted in expected.items() if not _is_same(wanted, got[slot])] or list(expected)
+    return [_in_slot(slot, expected[slot]) for slot in differing], [_in_slot(slot, got[slot]) for slot in differing]
+
+
+def _in_slot(slot: str, document: Any) -> str:
+    return f"{printable(slot)}: {_candidate(document)}"
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return bool(one["provider"] == other["provider"] and one["model"] == other["model"])
 
 
 def _sides(expected: Sequence[str], got: Sequence[str]) -> tuple[Cell, Cell]:
@@ -323,6 +378,7 @@ def _case_document(result: CaseResult, results: Results, command: str) -> dict[s
         **case.place.to_dict(),
         "tenant": case.tenant,
         **({} if case.capability is None else {"capability": case.capability}),
+        **({} if case.bundle is None else {"bundle": case.bundle}),
         "at": result.at,
         "passed": result.passed,
         "seconds": round(result.seconds, 6),

@@ -107,7 +107,7 @@ class Gatherer:
 
     def decided(self, condition: Compiled, solved: Solved) -> frozenset[Key]:
         """The named conditions that a condition asks for and that are certain for somebody."""
-        assert solved.situation is not None  # every request of a pack has one
+        assert solved.situation is not None  # a condition is asked for
         setting = solved.situation.setting
         return frozenset(
             ("condition", name)
@@ -123,6 +123,8 @@ class Gatherer:
             found.update(
                 ("clause", *_identity(part), clause) for clause in self._rejecting(part, tenant, solved.catalog)
             )
+        if solved.applied is None:  # a slot of a bundle, where the tenant has no rules
+            return frozenset(found)
         found.update(("rule", name) for name in _telling(solved))
         for condition in self._asked(solved, tenant, found):
             if condition.named:

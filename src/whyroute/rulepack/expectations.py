@@ -1,6 +1,6 @@
 """What a test of a pack expects of a request, held against what the request comes to."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -20,7 +20,7 @@ from .linking import named_in
 from .models import Expectation, TestCandidate
 from .pack import Pack
 
-__all__ = ["Judge", "Mismatch"]
+__all__ = ["Judge", "Mismatch", "as_wire", "no_candidate"]
 
 _NEAR: Final = 3
 _EXAMPLES: Final = 3
@@ -37,6 +37,7 @@ class Mismatch:
             nothing qualifies, for `pick` and `fallback`.
         notes: What explains it: names that do not exist, with what is near them, or who breaks a condition and why.
         about: The (provider id, model name) that the explanation compares with the pick.
+        asked: Of a bundle, for some slots, the same.
     """
 
     key: str
@@ -44,6 +45,7 @@ class Mismatch:
     got: Any
     notes: tuple[str, ...] = ()
     about: tuple[str, str] | None = None
+    asked: Mapping[str, tuple[str, str]] | None = None
 
 
 class Judge:
@@ -125,10 +127,10 @@ class Judge:
     def _rejected(
         self, key: str, wanted: TestCandidate, by: tuple[str, ...] | None, solved: Solved
     ) -> Iterator[Mismatch]:
-        expected: dict[str, Any] = _wire(wanted)
+        expected: dict[str, Any] = as_wire(wanted)
         number = solved.catalog.number_of(wanted.provider, wanted.model)
         if number is None:
-            yield Mismatch(key, expected, None, (_no_candidate(wanted, solved),))
+            yield Mismatch(key, expected, None, (no_candidate(wanted, solved),))
             return
         about = wanted.provider, wanted.model
         constraints = solved.constraints
@@ -151,8 +153,16 @@ class Judge:
         yield Mismatch("core", list(wanted), got, tuple(self._strange(wanted, solved)))
 
     def _strange(self, names: Iterable[str], solved: Solved) -> Iterator[str]:
-        """What is wrong with ids that are no constraints of a request."""
-        known = solved.constraints.ids
+        return self.strange(names, solved.constraints.ids, solved)
+
+    def strange(self, names: Iterable[str], known: Sequence[str], solved: Solved) -> Iterator[str]:
+        """What is wrong with ids that are no constraints of a request.
+
+        Args:
+            names: The ids that a test gives.
+            known: The ids that the request has.
+            solved: The request; of a bundle, any of its slots.
+        """
         for name in dict.fromkeys(names):
             if name not in known:
                 rule = name.removeprefix("rules/")
@@ -188,9 +198,9 @@ def _pick(wanted: TestCandidate, solved: Solved) -> Iterator[Mismatch]:
             return
     found = None if got is None else got.to_dict()
     if solved.catalog.number_of(wanted.provider, wanted.model) is None:
-        yield Mismatch("pick", _wire(wanted), found, (_no_candidate(wanted, solved),))
+        yield Mismatch("pick", as_wire(wanted), found, (no_candidate(wanted, solved),))
     else:
-        yield Mismatch("pick", _wire(wanted), found, (), (wanted.provider, wanted.model))
+        yield Mismatch("pick", as_wire(wanted), found, (), (wanted.provider, wanted.model))
 
 
 def _admitted(wanted: Iterable[TestCandidate], solved: Solved) -> Iterator[Mismatch]:
@@ -199,17 +209,18 @@ def _admitted(wanted: Iterable[TestCandidate], solved: Solved) -> Iterator[Misma
     for each in wanted:
         number = solved.catalog.number_of(each.provider, each.model)
         if number is None:
-            notes.append(_no_candidate(each, solved))
+            notes.append(no_candidate(each, solved))
         else:
             members |= 1 << number
             if about is None and not solved.survivors >> number & 1:
                 about = each.provider, each.model
     if notes or members != solved.survivors:
         got = [solved.catalog.candidate(number).to_dict() for number in positions(solved.survivors)]
-        yield Mismatch("admitted", [_wire(each) for each in wanted], got, tuple(dict.fromkeys(notes)), about)
+        yield Mismatch("admitted", [as_wire(each) for each in wanted], got, tuple(dict.fromkeys(notes)), about)
 
 
-def _wire(candidate: TestCandidate) -> dict[str, Any]:
+def as_wire(candidate: TestCandidate) -> dict[str, Any]:
+    """A candidate as the pack has it."""
     return candidate.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
@@ -228,7 +239,8 @@ def _is_core(members: list[int], everyone: int) -> bool:
     return True
 
 
-def _no_candidate(wanted: TestCandidate, solved: Solved) -> str:
+def no_candidate(wanted: TestCandidate, solved: Solved) -> str:
+    """That a candidate is none of a request, and those that are near it."""
     near = [_pair(each.key) for each in contrast(solved, wanted.provider, wanted.model).near[:_NEAR]]
     which = f"; did you mean {joined(near, 'or')}?" if near else ""
     return f"{_pair((wanted.provider, wanted.model))} is no candidate here{which}"

@@ -138,20 +138,23 @@ def _capability_leaves(when: Piece) -> Iterator[Piece]:
 
 
 def _request_labels(definitions: Definitions) -> Iterator[Problem]:
-    """Labels that capabilities and tests give to requests, where the pack declares which there are."""
+    """Labels that capabilities, slots and tests give to requests, where the pack declares which there are."""
     if not definitions.declares_labels:
         return
     for capability in definitions.capabilities.values():
-        yield from _labels(capability, definitions, fixed=True)
+        yield from _labels(capability.piece, definitions, fixed=True)
+    for bundle in definitions.bundles.values():
+        for slot in bundle.value.slots:
+            yield from _labels(bundle.piece.inner("slots", slot), definitions, fixed=False)
     for test in definitions.tests.values():
-        yield from _labels(test, definitions, fixed=False)
+        yield from _labels(test.piece, definitions, fixed=False)
 
 
-def _labels(definition: Definition[Any], definitions: Definitions, *, fixed: bool) -> Iterator[Problem]:
+def _labels(piece: Piece, definitions: Definitions, *, fixed: bool) -> Iterator[Problem]:
     known = definitions.names("labels")
-    if "labels" not in definition.piece.node.value:
+    if "labels" not in piece.node.value:
         return
-    labels = definition.piece.inner("labels")
+    labels = piece.inner("labels")
     for key, position, node in labels.node.pairs():
         if key not in known:
             listed = f"; the labels are {quoted(known)}" if known else "; the pack declares none"

@@ -425,6 +425,7 @@ class Pack:
         at: str | None = None,
         operator_labels: Mapping[str, str] | None = None,
         why_not: Mapping[str, tuple[str, str]] | None = None,
+        catalog: Catalog | None = None,
     ) -> "ResolvedBundle":
         """What a tenant's request for a bundle comes to under the pack.
 
@@ -435,6 +436,7 @@ class Pack:
             at: The time of the request: a date, or a date and time with its zone.
             operator_labels: The labels that whoever runs the service sets.
             why_not: For some slots, a (provider id, model name) to compare with the pick.
+            catalog: Candidates to route among instead of those that the tenant sees.
 
         Raises:
             UnknownTenantError: The pack doesn't name the tenant.
@@ -477,7 +479,15 @@ class Pack:
             )
         if issues:
             raise InvalidRequestError(issues)
-        return ResolvedBundle(self, policy, slots, tuple(entry.together), at, why_not)
+        return ResolvedBundle(
+            self,
+            policy,
+            slots,
+            tuple(entry.together),
+            at,
+            why_not,
+            self.catalog(tenant) if catalog is None else catalog,
+        )
 
     def _labels(
         self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
@@ -661,6 +671,7 @@ class ResolvedBundle:
         together: What ties them, as it goes over the wire.
         at: Its time, if it has one of its own.
         why_not: For some slots, a (provider id, model name) to compare with the pick.
+        catalog: The candidates.
     """
 
     pack: Pack = field(repr=False)
@@ -669,11 +680,12 @@ class ResolvedBundle:
     together: tuple[dict[str, Any], ...]
     at: str | None
     why_not: Mapping[str, tuple[str, str]] | None
+    catalog: Catalog = field(repr=False)
 
     @cached_property
     def request(self) -> dict[str, Any]:
         """The wire request: `answer` gives it the pack's answer, without the pack."""
-        alone = self.pack.resolve(self.policy.tenant, {"needs": []}, at=self.at).request
+        alone = self.pack.resolve(self.policy.tenant, {"needs": []}, at=self.at, catalog=self.catalog).request
         kept = {key: value for key, value in alone.items() if key not in ("capability", "labels")}
         asked = None
         if self.why_not is not None:

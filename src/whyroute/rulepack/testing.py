@@ -1,4 +1,4 @@
-"""Running the tests of a pack: every combination of tenant and capability is a case, with a result of its own."""
+"""Running the tests of a pack: every tenant with every capability, or the bundle, is a case with its own result."""
 
 import json
 import time
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..bundles.solving import JointSolved
 from ..catalog import Catalog
 from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
@@ -14,6 +15,7 @@ from ..facts import fact_issues
 from ..issues import did_you_mean, shown
 from ..providers import DeclaredProvider
 from ..solving import Solved
+from .bundletests import bundle_mismatches
 from .coverage import Coverage, Gatherer
 from .definitions import Definition
 from .expectations import Judge, Mismatch
@@ -58,12 +60,14 @@ class Case:
     Attributes:
         test: The test.
         tenant: The tenant.
-        capability: The name of the capability; None where the test declares one itself.
+        capability: The name of the capability; None where the test declares one itself, or is of a bundle.
+        bundle: The name of the bundle; None where the test is of a capability.
     """
 
     test: Definition[PackTest]
     tenant: str
     capability: str | None
+    bundle: str | None = None
 
     @property
     def place(self) -> Place:
@@ -91,7 +95,7 @@ class CaseResult:
     problem: str | None = None
     said_nothing: bool = False
     seconds: float = 0.0
-    solved: Solved | None = field(default=None, repr=False, compare=False)
+    solved: Solved | JointSolved | None = field(default=None, repr=False, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -188,6 +192,8 @@ def run_tests(
 
 def _cases(pack: Pack, test: Definition[PackTest]) -> Iterator[Case]:
     tenants = _chosen(test.value.tenant, pack.tenants)
+    if test.value.bundle is not None:
+        return (Case(test, tenant, None, test.value.bundle) for tenant in tenants)
     capability = test.value.capability
     declared = isinstance(capability, Mapping)
     capabilities = (None,) if declared else _chosen(capability, pack.capabilities)  # type: ignore[arg-type]
@@ -221,7 +227,7 @@ class _Prepared:
     key: tuple[Any, ...]
 
 
-_Answer = tuple[Solved | None, str | None, frozenset[tuple[str, ...]]]
+_Answer = tuple[Solved | JointSolved | None, str | None, frozenset[tuple[str, ...]]]
 """A request, solved, or why there is none, and what it reaches."""
 
 
@@ -243,7 +249,7 @@ class _Runner:
         self._waiting.update(self._key(case) for case in cases)
 
     def _key(self, case: Case) -> tuple[Any, ...]:
-        return case.tenant, case.capability, self._of(case.test.value).key
+        return case.tenant, case.capability, case.bundle, self._of(case.test.value).key
 
     def _of(self, test: PackTest) -> _Prepared:
         found = self._prepared.get(id(test))  # the pack keeps the test, and so its id
@@ -257,6 +263,11 @@ class _Runner:
         solved, problem, reached = self._shared(case, prepared)
         if solved is None:
             return CaseResult(case, prepared.at, problem=problem, seconds=clock() - begun)
+        if isinstance(solved, JointSolved):
+            wrong = bundle_mismatches(test.expect, solved, self._judge)
+            if self.gatherer is not None:
+                self.gatherer.count(reached)
+            return CaseResult(case, prepared.at, wrong, None, False, clock() - begun, solved if wrong else None)
         mismatches = self._judge.mismatches(test.expect, solved)
         if self.gatherer is not None:
             self.gatherer.count(reached)
@@ -289,8 +300,8 @@ class _Runner:
         return _Prepared(labels, operator, at, catalog, declared, key)
 
     def _shared(self, case: Case, prepared: _Prepared) -> _Answer:
-        """The answer to the request of a case, which others may have too."""
-        key = case.tenant, case.capability, prepared.key
+        """What the request of a case comes to, which others may have too."""
+        key = self._key(case)
         found = self._answers.pop(key, None)
         if found is None:
             found = self._answer(case, prepared)
@@ -300,18 +311,34 @@ class _Runner:
         return found
 
     def _answer(self, case: Case, prepared: _Prepared) -> _Answer:
-        capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
-        assert capability is not None  # the test declares it where the case has no name for it
         try:
-            resolved = self._pack.resolve(
+            solved = self._solved(case, prepared)
+        except InvalidRequestError as error:
+            return None, "; ".join(map(str, error.issues)), frozenset()
+        if self.gatherer is None:
+            return solved, None, frozenset()
+        slots = solved.slots if isinstance(solved, JointSolved) else (solved,)
+        return solved, None, frozenset().union(*map(self.gatherer.reached, slots))
+
+    def _solved(self, case: Case, prepared: _Prepared) -> Solved | JointSolved:
+        if case.bundle is not None:
+            bundle = self._pack.resolve_bundle(
                 case.tenant,
-                capability,
+                case.bundle,
                 labels=prepared.labels,
                 at=prepared.at,
                 operator_labels=prepared.operator,
                 catalog=prepared.catalog,
             )
-        except InvalidRequestError as error:
-            return None, "; ".join(map(str, error.issues)), frozenset()
-        solved = resolved.read().solve()
-        return solved, None, frozenset() if self.gatherer is None else self.gatherer.reached(solved)
+            return bundle.read().solve()
+        capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
+        assert capability is not None  # the test declares it where the case has no name for it
+        resolved = self._pack.resolve(
+            case.tenant,
+            capability,
+            labels=prepared.labels,
+            at=prepared.at,
+            operator_labels=prepared.operator,
+            catalog=prepared.catalog,
+        )
+        return resolved.read().solve()

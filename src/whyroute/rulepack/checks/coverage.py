@@ -1,12 +1,15 @@
 """Rules and tenants that no test of the pack is about."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
 
-from ...declarations import read_capability
+from ...declarations import Capability, read_capability
 from ...errors import WhyrouteError
 from ...issues import shown
 from ...moments import read_moment
-from ..models import PackTest
+from ..models import CapabilityEntry, PackTest
+from ..pack import Pack
 from ..reading import EVERY
 from .findings import Finding, found
 from .survey import Survey
@@ -67,21 +70,31 @@ def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
     tenant = next(iter(survey.pack.tenants))  # any of them: what a request says of itself doesn't depend on whose it is
     applied: set[str] = set()
     at = survey.now if test.at is None else read_moment(test.at)
-    asked: list[object]
-    if isinstance(test.capability, str):
-        asked = list(survey.pack.capabilities) if test.capability == EVERY else [test.capability]
-    elif isinstance(test.capability, tuple):
-        asked = list(test.capability)
-    else:
-        asked = [test.capability]
-    for each in asked:
-        try:
-            resolved = survey.pack.resolve(tenant, each, labels=test.labels)  # type: ignore[arg-type]
-        except WhyrouteError:
-            continue  # `whyroute test` tells what is wrong with it
-        capability = resolved.entry or read_capability(resolved.declaration)
-        facts = survey.facts_of(capability, resolved.labels, at)
+    for capability, labels in _requests(survey.pack, tenant, test):
+        facts = survey.facts_of(capability, labels, at)
         applied |= {name for name in held - applied if survey.entries[name].is_in_force(facts)}
         if len(applied) == len(held):
             break
     return applied
+
+
+def _requests(pack: Pack, tenant: str, test: PackTest) -> Iterator[tuple[CapabilityEntry | Capability, dict[str, str]]]:
+    """What a test asks for, and with which labels: each capability, or each slot of its bundle."""
+    if test.bundle is not None:
+        with suppress(WhyrouteError):  # `whyroute test` tells what is wrong with it
+            for slot in pack.resolve_bundle(tenant, test.bundle, labels=test.labels).slots.values():
+                name = slot.get("capabilityName")
+                entry = read_capability(slot["capability"]) if name is None else pack.capabilities[name].value
+                yield entry, slot.get("labels", {})
+        return
+    asked: Iterable[Any]
+    if isinstance(test.capability, str):
+        asked = pack.capabilities if test.capability == EVERY else [test.capability]
+    elif isinstance(test.capability, tuple):
+        asked = test.capability
+    else:
+        asked = [test.capability]
+    for each in asked:
+        with suppress(WhyrouteError):
+            resolved = pack.resolve(tenant, each, labels=test.labels)
+            yield resolved.entry or read_capability(resolved.declaration), resolved.labels
