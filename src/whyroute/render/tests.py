@@ -30,6 +30,9 @@ _CASES: Final = 3
 _TOLD: Final = 20
 """How many failed cases of all tests are told in full."""
 
+_BRIEFLY: Final = 40
+"""After how many failed cases that are told in a line each the others are only counted."""
+
 Cell = list[str]
 
 
@@ -42,17 +45,29 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
         everything: Every failed case in full, and everything that is reached.
     """
     told = 0
-    for name in dict.fromkeys(each.case.test.name for each in results.failures):
-        failed = [each for each in results.failures if each.case.test.name == name]
+    briefly = 0
+    untold: list[CaseResult] = []
+    by_test: dict[str, list[CaseResult]] = {}
+    for each in results.failures:
+        by_test.setdefault(each.case.test.name, []).append(each)
+    for name, failed in by_test.items():
         count = len(failed) if everything else max(0, min(_CASES, _TOLD - told))
         for result in failed[:count]:
             yield from failure_lines(result, results, command=command)
             yield ()
         told += min(count, len(failed))
         more = failed[count:]
-        if more:
+        if more and briefly >= _BRIEFLY:
+            untold += more
+        elif more:
+            briefly += min(_VALUES, len(more))
             yield from _briefly(name, more)
             yield ()
+    if untold:
+        tests = len({each.case.test.name for each in untold})
+        told_more = f"and {_counted(len(untold), 'more failed case')} of {_counted(tests, 'test')}; --all shows them"
+        yield ((told_more, "dim"),)
+        yield ()
     if results.coverage is not None:
         yield from coverage_lines(results.coverage, everything=everything)
         yield ()

@@ -20,16 +20,17 @@ T = TypeVar("T")
 _MOST_CIRCLES: Final = 100
 
 
-def link_problems(definitions: Definitions, every_tenant: Iterable[Entry]) -> list[Problem]:
+def link_problems(definitions: Definitions, every_tenant: Iterable[Entry], *, whole: bool = True) -> list[Problem]:
     """What is wrong with the references between the entries of a pack.
 
     Args:
         definitions: What the pack defines.
         every_tenant: The names under `everyTenant`.
+        whole: Whether every file could be read; a name may be defined in one that could not.
     """
     return [
-        *_unknown_names(definitions, every_tenant),
-        *_request_labels(definitions),
+        *(_unknown_names(definitions, every_tenant) if whole else ()),
+        *(_request_labels(definitions) if whole else ()),
         *_circles(definitions.regions, "region group", lambda members: members, ()),
         *_circles(definitions.policies, "policy", lambda part: part.extends, ("extends",)),
         *_condition_circles(definitions),
@@ -142,15 +143,16 @@ def _request_labels(definitions: Definitions) -> Iterator[Problem]:
     if not definitions.declares_labels:
         return
     for capability in definitions.capabilities.values():
-        yield from _labels(capability.piece, definitions, fixed=True)
+        yield from _labels(capability.piece, definitions, fixed="capability")
     for bundle in definitions.bundles.values():
         for slot in bundle.value.slots:
-            yield from _labels(bundle.piece.inner("slots", slot), definitions, fixed=False)
+            yield from _labels(bundle.piece.inner("slots", slot), definitions, fixed="bundle")
     for test in definitions.tests.values():
-        yield from _labels(test.piece, definitions, fixed=False)
+        yield from _labels(test.piece, definitions)
 
 
-def _labels(piece: Piece, definitions: Definitions, *, fixed: bool) -> Iterator[Problem]:
+def _labels(piece: Piece, definitions: Definitions, *, fixed: str = "") -> Iterator[Problem]:
+    """Labels that a pack gives to requests; `fixed` is what gives them to all of its own, if it is that."""
     known = definitions.names("labels")
     if "labels" not in piece.node.value:
         return
@@ -163,7 +165,7 @@ def _labels(piece: Piece, definitions: Definitions, *, fixed: bool) -> Iterator[
         elif key in definitions.labels:
             declared = definitions.labels[key].value
             if fixed and declared.set_by == "operator":
-                message = f"{shown(key)} is set by the operator; a capability can't fix it"
+                message = f"{shown(key)} is set by the operator; a {fixed} can't fix it"
                 yield Problem(labels.source.place(*position), message)
             elif node.value not in declared.values:
                 near = did_you_mean(node.value, declared.values) or f"; its values are {quoted(declared.values)}"

@@ -43,7 +43,7 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
     """
     sources, problems = tuple(sources), list(problems)
     documents = []
-    unread = bool(problems)
+    whole = not problems
     for source in sources:
         root, found = compose(source)
         problems += found
@@ -51,14 +51,12 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
             root = None
         if root is None and not found:
             problems.append(Problem(source.place(1, 1), "empty; `whyroute: 1` is the first key of every file"))
-        unread |= root is None
+        whole &= root is not None
         documents.append((source, root))
     sections = Sections(documents)
-    definitions = Definitions(sections)
+    definitions = Definitions(sections, whole=whole)
     problems += [*sections.problems, *definitions.problems]
-    if not unread:
-        # A name may be defined in what could not be read.
-        problems += link_problems(definitions, sections.every_tenant)
+    problems += link_problems(definitions, sections.every_tenant, whole=whole)
     if problems:
         raise PackError(problems)
     return Pack(

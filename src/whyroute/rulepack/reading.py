@@ -5,7 +5,6 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
-from ..bundles.reading import slot_issues, slots_shape_issues, together_issues
 from ..conditionissues import condition_issues
 from ..conditions import CHECKED, Condition
 from ..declarations import Capability, read_capability
@@ -45,12 +44,17 @@ Read = Callable[[Any], tuple[Any, list[Issue]]]
 class Definitions:
     """What the entries of a pack define; those that break the grammar are left out.
 
+    Args:
+        sections: The sections.
+        whole: Whether every file could be read; a name may be defined in one that could not.
+
     Attributes:
         problems: What is wrong with the entries, each by itself.
     """
 
-    def __init__(self, sections: Sections) -> None:
+    def __init__(self, sections: Sections, *, whole: bool = True) -> None:
         self._sections = sections
+        self._whole = whole
         self.problems: list[Problem] = []
         self.declares_labels = "labels" in sections.present
         self.regions: dict[str, Definition[tuple[str, ...]]] = self._read("regions", _region)
@@ -83,24 +87,29 @@ class Definitions:
 
     def _label_values(self) -> Mapping[str, Collection[str]] | None:
         """The labels that rules may ask for, with their values; None when any may be."""
-        if not self.declares_labels:
+        if not self.declares_labels or not self._whole:
             return None
         return _Values(
             {name: self.labels[name].value.values if name in self.labels else None for name in self.names("labels")}
         )
 
+    def _conditions(self) -> Collection[str] | None:
+        """The named conditions that there are; None when any may be."""
+        return self.names("conditions") if self._whole else None
+
     def _condition(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = condition_issues(document, conditions=self.names("conditions"))
+        issues = condition_issues(document, conditions=self._conditions())
         return (None, issues) if issues else (_checked(Condition, document), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = rule_issues(document, conditions=self.names("conditions"), labels=self._label_values())
+        issues = rule_issues(document, conditions=self._conditions(), labels=self._label_values())
         return (None, issues) if issues else (_checked(Rule, document), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:
         # A waivable rule may be broken otherwise: then it is the rule that is told about.
         rules = {name: name not in self.rules or self.rules[name].value.waivable for name in self.names("rules")}
-        issues = waiver_issues(document, rules=rules, conditions=self.names("conditions"))
+        known = self._whole or (isinstance(document, dict) and document.get("rule") in rules)
+        issues = waiver_issues(document, rules=rules if known else None, conditions=self._conditions())
         return (None, issues) if issues else (_checked(Waiver, document), [])
 
     def _test(self, document: Any) -> tuple[Any, list[Issue]]:
@@ -124,8 +133,9 @@ class Definitions:
         if isinstance(expect, dict):
             if not expect:
                 issues.append(Issue("/expect", "empty; a test expects at least one thing"))
+            issues += _empty_issues(expect)
             if "every" in expect:
-                issues += condition_issues(expect["every"], "/expect/every", conditions=self.names("conditions"))
+                issues += condition_issues(expect["every"], "/expect/every", conditions=self._conditions())
         told = [issue.path for issue in issues]
         if any(_within(path, "/providers") for path in told):
             document = {key: value for key, value in document.items() if key != "providers"}
@@ -305,6 +315,8 @@ def _tenant(document: Any) -> tuple[Any, list[Issue]]:
 
 def bundle_entry(document: Any) -> tuple[Any, list[Issue]]:
     """A bundle of a pack, and what is wrong with it; its capabilities may be names, and it may lack one itself."""
+    from ..bundles.reading import slots_shape_issues, together_issues  # noqa: PLC0415 (takes long; few have bundles)
+
     if not isinstance(document, dict):
         return None, [Issue("", f"{found(document)}; a bundle is an object with `name` and `slots`")]
     issues = [Issue("", f"`{key}` is missing") for key in missing_keys(["name", "slots"], _BUNDLE_KEYS, document)]
@@ -329,6 +341,8 @@ _OF_THE_WIRE: Final = ("capabilityName", "tokens")
 
 
 def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
+    from ..bundles.reading import slot_issues  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+
     issues = slot_issues(slot, path, named=True)
     if not isinstance(slot, dict):
         return issues
@@ -341,6 +355,13 @@ def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
             issues.append(Issue(child(path, "capability"), "an empty string; the name of a capability is not empty"))
         return issues
     return issues + _declaration_issues(capability, child(path, "capability"))
+
+
+def _empty_issues(expect: Mapping[str, Any]) -> Iterable[Issue]:
+    """Keys that would hold whatever the request comes to; nobody `admitted`, though, says something."""
+    for key, what in (("rejected", "candidate"), ("picks", "slot")):
+        if isinstance(expect.get(key), dict | list) and not expect[key]:
+            yield Issue(child("/expect", key), f"{found(expect[key])}; `{key}` names at least one {what}")
 
 
 _OF_BUNDLES: Final = ("fallback", "unsatisfiable", "core", "picks")
