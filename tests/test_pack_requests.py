@@ -240,3 +240,11 @@ def test_failures_are_gone_through_once_and_told_within_bounds(tmp_path: Path, m
     assert "and 30 more failed cases of 30 tests; --all shows them" in lines
     monkeypatch.undo()
     assert results_junit(results, command="x").count("<failure") == 90
+
+
+def test_conditions_are_quoted_as_yaml_needs_it() -> None:
+    from whyroute.render.flow import flow  # noqa: PLC0415
+
+    assert flow({"region": "yes", "in": ("eu-west-1", "a: b"), "x": [True, 1.0]}) == (
+        '{region: "yes", in: [eu-west-1, "a: b"], x: [true, 1]}'
+    )

@@ -1,6 +1,5 @@
 """What the tests of a pack came to: text for people, and JSON."""
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -13,6 +12,7 @@ from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
 from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from .flow import flow
 from .lines import Line, Span, printable
 from .prose import explanation_lines
 
@@ -201,7 +201,7 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
         case "fallback" | "unsatisfiable":
             return [_truth(expected)], [_UNKNOWN[mismatch.key] if got is None else _truth(got)]
         case "every":
-            return [printable(_flow(expected))], [f"not so for {len(got)} of those admitted"]
+            return [flow(expected)], [f"not so for {len(got)} of those admitted"]
         case "admitted":
             return _sides([_candidate(each) for each in expected], [_candidate(each) for each in got])
         case "rejected":
@@ -257,15 +257,6 @@ def _candidate(document: Any) -> str:
 
 def _truth(value: bool) -> str:
     return "true" if value else "false"
-
-
-def _flow(value: Any) -> str:
-    """A value as YAML would have it on one line, where no quotes are needed."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _summary(results: Results) -> Iterator[Line]:
