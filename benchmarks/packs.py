@@ -80,7 +80,7 @@ def _lines(rng: random.Random, rules: int, tenants: int, candidates: int, tests:
             "capability": f"c{at // tenants % 20}",
             "labels": labels,
             "at": "2026-12-24",
-            "expect": {"unsatisfiable": False, "rejected": [], "every": {"contextWindow": {"gt": 0}}},
+            "expect": {"unsatisfiable": False, "every": {"contextWindow": {"gt": 0}}},
         }
         yield f"  - {_flow(test)}"
 

@@ -126,6 +126,13 @@ def test_fingerprints_stay_when_lines_are_added_and_differ(capsys: pytest.Captur
     assert fingerprints(log_of(capsys, pack, "--at", NOW)) == before
 
 
+def test_the_same_line_twice_has_two_fingerprints() -> None:
+    findings = [Finding(KINDS["idle-rule"], Place("a.yaml", line, 1, "  same"), "x") for line in (1, 2)]
+    one, other = fingerprints(sarif_log(findings, version="1", relative={}, pack="."))
+    assert one != other
+    assert one.rpartition(":")[0] == other.rpartition(":")[0]
+
+
 def test_pages_have_addresses_where_the_documentation_has_one() -> None:
     log = sarif_log((), version="1.2.3", relative={}, pack="p", documentation="https://docs.example/")
     rules = log["runs"][0]["tool"]["driver"]["rules"]

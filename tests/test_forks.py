@@ -55,3 +55,37 @@ def test_a_child_waits_for_no_thread_that_it_does_not_have() -> None:
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
+
+
+INSIDE = textwrap.dedent(
+    """
+    import os, signal, sys, threading
+    from whyroute.forks import Lock
+
+    lock = Lock()
+    with lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            entered = threading.Event()
+
+            def enter():
+                with lock:
+                    entered.set()
+
+            other = threading.Thread(target=enter)
+            other.start()
+            early = entered.wait(0.2)
+    if child == 0:
+        other.join()
+        with lock:
+            os._exit(3 if early else 0)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_forked_by_the_thread_that_holds_a_lock_holds_it_too() -> None:
+    run = subprocess.run([sys.executable, "-c", INSIDE], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stderr) == (0, "")

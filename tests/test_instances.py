@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Any
+from weakref import KeyedRef
 
 import pytest
 
@@ -15,7 +16,7 @@ import whyroute as wr
 from whyroute.conditions import When, read_condition, read_when
 from whyroute.declarations import ContextWindowNeed, CostBound, CostNeed, FeatureNeed, NameLists, read_capability
 from whyroute.errors import InvalidInputError
-from whyroute.instances import _CHECKED, is_checked, wire_form
+from whyroute.instances import _CHECKED, _forget, is_checked, remember, wire_form
 from whyroute.policies import read_policy
 from whyroute.providers import DeclaredProvider, ModelInfo, ProviderMetadata
 from whyroute.rules import Rule
@@ -304,3 +305,14 @@ def test_a_condition_that_was_never_checked() -> None:
     assert read_condition(CONDITION) is CONDITION
     refused(wr.InvalidRequestError, lambda: read_condition(CONDITION.model_copy(update={"regoin": 3})), ["/regoin"])
     refused(wr.InvalidRequestError, lambda: read_when(When(kind="k").model_copy(update={"kind": 3})), ["/kind"])
+
+
+def test_an_address_that_is_used_again_proves_nothing() -> None:
+    old, new = metadata(), metadata().model_copy()
+    remember(old)
+    reference = _CHECKED.pop(id(old))
+    _CHECKED[id(new)] = reference  # as if the new object stood where the old one did
+    assert not is_checked(new)
+    remember(new)
+    _forget(KeyedRef(old, _forget, id(new)))  # the old one goes, later than the new one came
+    assert is_checked(new)

@@ -226,7 +226,7 @@ def test_nothing_that_is_not_asked_for_is_worked_out(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("whyroute.solving.rank", never)
     monkeypatch.setattr("whyroute.explanations.explanation.conflicts", never)
-    text = "  - {name: a, tenant: all, capability: all, expect: {every: {contextWindow: {gt: 0}}, rejected: []}}\n"
+    text = "  - {name: a, tenant: all, capability: all, expect: {every: {contextWindow: {gt: 0}}}}\n"
     assert ran(tmp_path, text).passed
 
 

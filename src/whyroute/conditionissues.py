@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from .globs import glob
 from .issues import Issue, child, did_you_mean, quoted, shown
 from .numbers import as_double
 from .providers import LABEL_KEY
@@ -200,6 +201,13 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue
             if named not in grammar.labels[key]:
                 near = did_you_mean(named, grammar.labels[key]) or f"; its values are {quoted(grammar.labels[key])}"
                 yield Issue(at, f"{shown(named)} is no value of label {shown(key)}{near}")
+        pattern = value.get("like") if isinstance(value, dict) else None
+        # A set of values that are not known has every value in it.
+        if pattern is not None and pattern not in grammar.labels[key]:
+            matches = glob(pattern)
+            if not any(map(matches, grammar.labels[key])):
+                values = f"; its values are {quoted(grammar.labels[key])}"
+                yield Issue(child(path, "like"), f"{shown(pattern)} matches no value of label {shown(key)}{values}")
 
 
 def _values(matcher: Any, path: str) -> Iterator[tuple[str, Any]]:

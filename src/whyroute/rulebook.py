@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .caches import remembered
 from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .instances import plain_form
@@ -14,7 +15,7 @@ from .references import in_order
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 
-__all__ = ["NO_RULES", "Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
+__all__ = ["Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
@@ -132,12 +133,7 @@ class Rulebook:
 
     def setting(self, call: Call | None) -> Setting:
         """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
-        found = self._settings.get(call)
-        if found is None:
-            if len(self._settings) >= _CALLS:
-                self._settings.clear()
-            found = self._settings[call] = Setting(self.regions, call)
-        return found
+        return remembered(self._settings, call, _CALLS, lambda: Setting(self.regions, call))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -168,9 +164,7 @@ class Rulebook:
         known = tuple(key)
         found = self._asked.get(known)
         if found is None:
-            if len(self._asked) >= _ASKED:
-                self._asked.clear()
-            found = self._asked[known] = entry.asks_for(request, when)
+            found = remembered(self._asked, known, _ASKED, lambda: entry.asks_for(request, when))
         return found
 
     def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
@@ -184,10 +178,6 @@ class Rulebook:
             tuple(waiver for waiver in self.waivers if waiver.rule not in names),
             self.regions,
         )
-
-
-NO_RULES = Rulebook()
-"""No rule at all."""
 
 
 def read_rulebook(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..rulepack import Place
-from ..rulepack.checks import KINDS, Finding, Level
+from ..rulepack.checks import KINDS, Finding
 from .lines import Line, Unbroken, printable
 from .packs import source_lines
 
@@ -78,9 +78,6 @@ def kind_lines() -> Iterator[Line]:
         )
 
 
-_COMMANDS: Final[Mapping[Level, str]] = {"error": "error", "warning": "warning"}
-
-
 def annotation_lines(findings: Iterable[Finding], relative: Mapping[str, str]) -> Iterator[Line]:
     """The findings that no comment silences as GitHub's workflow commands, which annotate the lines of a change.
 
@@ -96,7 +93,7 @@ def annotation_lines(findings: Iterable[Finding], relative: Mapping[str, str]) -
             properties.append(("title", f"{finding.code} {finding.name}"))
             told = ",".join(f"{key}={_property(value)}" for key, value in properties)
             also = "".join(f"\nalso {_where(place, relative)}" for place in finding.also)
-            yield Unbroken(((f"::{_COMMANDS[finding.level]} {told}::{_data(finding.message + also)}", ""),))
+            yield Unbroken(((f"::{finding.level} {told}::{_data(finding.message + also)}", ""),))
 
 
 def _where(place: Place, relative: Mapping[str, str]) -> str:

@@ -15,8 +15,9 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 def results_junit(results: Results, *, command: str) -> str:
     """The results as JUnit XML: a suite for every file with tests, a test case for every case."""
-    files = dict.fromkeys(each.case.place.file for each in results.cases)
-    suites = {file: [each for each in results.cases if each.case.place.file == file] for file in files}
+    suites: dict[str, list[CaseResult]] = {}
+    for each in results.cases:
+        suites.setdefault(each.case.place.file, []).append(each)
     root = ElementTree.Element(
         "testsuites", {"name": _text(f"whyroute test {results.pack.path}"), **_counts(results.cases)}
     )

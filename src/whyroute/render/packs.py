@@ -1,6 +1,5 @@
 """Text about rule packs: what keeps one from being loaded, and the policy in force for a tenant."""
 
-import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -9,7 +8,7 @@ from ..constraints import Origin
 from ..moments import read_moment
 from ..numbers import ecmascript
 from ..rulepack import PackError, Place, PolicyInForce, Problem
-from ..rulepack.formatting import is_plain
+from .flow import flow
 from .lines import Line, Unbroken, printable
 
 __all__ = ["pack_error_lines", "policy_document", "policy_lines", "source_lines"]
@@ -149,13 +148,13 @@ def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
         )
         yield (
             (f"  {printable(rule.name)}", "cyan"),
-            (f"  {rule.effect} {_flow(document[rule.effect])}", ""),
+            (f"  {rule.effect} {flow(document[rule.effect])}", ""),
             (f"  weight {ecmascript(rule.weight)}" if rule.weight is not None else "", ""),
             (_dates(rule.from_, rule.until), ""),
             (marks, "yellow"),
         )
         if "when" in document:
-            yield ((f"      when {_flow(document['when'])}", ""),)
+            yield ((f"      when {flow(document['when'])}", ""),)
         yield ((f"      {printable(rule.because)}", ""),)
         yield from _from([each.rule.origin, *each.attached], rule.owner)
     if not policy.rules:
@@ -166,7 +165,7 @@ def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
         value = waiver.value
         yield (
             (f"  {printable(value.name)}", "cyan"),
-            (f"  of {printable(value.rule)} for {_flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
+            (f"  of {printable(value.rule)} for {flow(value.to_dict()['admits'])}{_dates(None, value.until)}", ""),
             ("" if value.is_in_force(at) else "  ended: it does nothing", "yellow"),
             ("  no end" if value.until is None else "", "yellow"),
         )
@@ -189,17 +188,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(printable(name) for name in value) or "none"
     return ecmascript(value)
-
-
-def _flow(value: Any) -> str:
-    """A piece of a document on one line, as people write it in a pack."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_flow(key)}: {_flow(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_flow, value))}]"
-    if isinstance(value, str):
-        return value if is_plain(value) else printable(json.dumps(value, ensure_ascii=False))
-    return json.dumps(value) if isinstance(value, bool) else ecmascript(value)
 
 
 def _period(since: str | None, until: str | None, at: str) -> str:

@@ -1,6 +1,5 @@
 """What the tests of a pack came to: text for people, and JSON."""
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -13,6 +12,7 @@ from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
 from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from .flow import flow
 from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines
 
@@ -29,6 +29,9 @@ _CASES: Final = 3
 _TOLD: Final = 20
 """How many failed cases of all tests are told in full."""
 
+_BRIEFLY: Final = 40
+"""After how many failed cases that are told in a line each the others are only counted."""
+
 Cell = list[str]
 
 
@@ -41,17 +44,29 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
         everything: Every failed case in full, and everything that is reached.
     """
     told = 0
-    for name in dict.fromkeys(each.case.test.name for each in results.failures):
-        failed = [each for each in results.failures if each.case.test.name == name]
+    briefly = 0
+    untold: list[CaseResult] = []
+    by_test: dict[str, list[CaseResult]] = {}
+    for each in results.failures:
+        by_test.setdefault(each.case.test.name, []).append(each)
+    for name, failed in by_test.items():
         count = len(failed) if everything else max(0, min(_CASES, _TOLD - told))
         for result in failed[:count]:
             yield from failure_lines(result, results, command=command)
             yield ()
         told += min(count, len(failed))
         more = failed[count:]
-        if more:
+        if more and briefly >= _BRIEFLY:
+            untold += more
+        elif more:
+            briefly += min(_VALUES, len(more))
             yield from _briefly(name, more)
             yield ()
+    if untold:
+        tests = len({each.case.test.name for each in untold})
+        told_more = f"and {_counted(len(untold), 'more failed case')} of {_counted(tests, 'test')}; --all shows them"
+        yield ((told_more, "dim"),)
+        yield ()
     if results.coverage is not None:
         yield from coverage_lines(results.coverage, everything=everything)
         yield ()
@@ -185,7 +200,7 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
         case "fallback" | "unsatisfiable":
             return [_truth(expected)], [_UNKNOWN[mismatch.key] if got is None else _truth(got)]
         case "every":
-            return [printable(_flow(expected))], [f"not so for {len(got)} of those admitted"]
+            return [flow(expected)], [f"not so for {len(got)} of those admitted"]
         case "admitted":
             return _sides([_candidate(each) for each in expected], [_candidate(each) for each in got])
         case "rejected":
@@ -241,15 +256,6 @@ def _candidate(document: Any) -> str:
 
 def _truth(value: bool) -> str:
     return "true" if value else "false"
-
-
-def _flow(value: Any) -> str:
-    """A value as YAML would have it on one line, where no quotes are needed."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _summary(results: Results) -> Iterator[Line]:

@@ -20,8 +20,6 @@ __all__ = ["Coverage", "Covered", "Gatherer", "Subject"]
 Subject = Literal["rule", "clause", "waiver", "condition"]
 Key = tuple[str, ...]
 
-SUBJECTS: Final[tuple[Subject, ...]] = ("rule", "clause", "waiver", "condition")
-
 
 @dataclass(frozen=True, slots=True)
 class Covered:

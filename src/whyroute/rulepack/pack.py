@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ..bundles.reading import read_slots, read_together, why_not_issues
-from ..bundles.wire import BundleRequest
+from ..caches import remembered
 from ..catalog import Catalog
 from ..conditions import Condition
 from ..constraints import Origin
 from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
+from ..facts import label_issues
 from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..kleene import Call, Setting
 from ..moments import moment_issues, read_moment, written
@@ -40,6 +40,9 @@ from .models import (
 from .problems import Place
 from .reading import bundle_entry
 
+if TYPE_CHECKING:
+    from ..bundles.wire import BundleRequest
+
 __all__ = [
     "CLAUSES",
     "AttachedRule",
@@ -58,6 +61,9 @@ __all__ = [
 ]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
+
+Settings = dict[Call | None, Setting]
+"""What conditions depend on over one catalog, for each call."""
 
 
 class UnknownTenantError(WhyrouteError):
@@ -157,9 +163,11 @@ class PolicyInForce:
     waivers: tuple[Definition[Waiver], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pack:
     """A rule pack: everything its files define. Entries come in an order that the names of the files don't change.
+
+    A pack is equal only to itself.
 
     Attributes:
         path: What was loaded, as it was named.
@@ -197,10 +205,9 @@ class Pack:
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
+    _own: dict[int, Catalog] = field(default_factory=dict, repr=False, compare=False)
     _seen: dict[str, Catalog] = field(default_factory=dict, repr=False, compare=False)
-    _settings: dict[tuple[int, Call | None], tuple[Catalog, Setting]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _settings: dict[tuple[int, Call | None], Setting] = field(default_factory=dict, repr=False, compare=False)
     _declared: dict[str, tuple[dict[str, Any], Capability]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -323,19 +330,21 @@ class Pack:
     def _entries(self) -> dict[str, Entry]:
         return {entry.rule.name: entry for entry in self._book.entries}
 
-    def setting(self, catalog: Catalog, call: Call | None) -> Setting:
+    def setting(self, catalog: Catalog, call: Call | None, kept: Settings | None = None) -> Setting:
         """What conditions depend on for a catalog and a call.
 
         All tenants have one together, so that what a condition comes to on a catalog is found out once.
+
+        Args:
+            catalog: The candidates.
+            call: The tokens of the call, where they are known.
+            kept: Where it is kept for a catalog that is not the pack's own, of which the pack keeps nothing.
         """
-        key = id(catalog), call
-        kept = self._settings.get(key)
-        if kept is None:
-            if len(self._settings) >= _SETTINGS:
-                self._settings.clear()
-            # The catalog is kept with it, or its id could become another one's.
-            kept = self._settings[key] = catalog, Setting(self.groups, call)
-        return kept[1]
+        if kept is not None:
+            return remembered(kept, call, _SETTINGS, lambda: Setting(self.groups, call))
+        if self._own.get(id(catalog)) is not catalog:
+            return Setting(self.groups, call)
+        return remembered(self._settings, (id(catalog), call), _SETTINGS, lambda: Setting(self.groups, call))
 
     def declaration(self, capability: str) -> tuple[dict[str, Any], Capability]:
         """The declaration of a capability, as it goes over the wire and as it is read; not to be changed.
@@ -366,6 +375,7 @@ class Pack:
         if found is None:
             members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in visible]
             found = self._catalogs[key] = Catalog.of_members(members)
+            self._own[id(found)] = found
         self._seen[tenant] = found
         return found
 
@@ -408,11 +418,17 @@ class Pack:
             entry = self.capabilities[capability].value
         elif isinstance(capability, Capability):
             declaration, asked = capability.to_dict(), capability
-        else:
+        elif isinstance(capability, Mapping):
             declaration = dict(capability)
             asked = read_capability(declaration, "/capability")
+        else:
+            expected = f"{kind_of(capability)}; the name of a capability or a declaration is expected"
+            raise InvalidRequestError([Issue("/capability", expected)])
         issues: list[Issue] = [] if at is None else moment_issues(at, "/at")
-        found = self._labels(entry, dict(labels or {}), dict(operator_labels or {}), issues)
+        issues += self._said_issues(labels, operator_labels)
+        fixed = {} if entry is None else entry.labels
+        if not issues:
+            issues += _fixed_issues(labels or {}, fixed, "/labels", "capability")
         if issues:
             raise InvalidRequestError(issues)
         return Resolved(
@@ -420,7 +436,7 @@ class Pack:
             policy,
             entry,
             declaration,
-            found,
+            {**self._defaults, **(operator_labels or {}), **fixed, **(labels or {})},
             at,
             preferred_provider,
             preferred_model,
@@ -458,18 +474,23 @@ class Pack:
             InvalidRequestError: The bundle, a label or the time is broken, or the request may not say so.
         """
         policy = self.policy(tenant)
+        entry: BundleEntry
         if isinstance(bundle, str):
             if bundle not in self.bundles:
                 raise UnknownBundleError(bundle, self.bundles)
             entry = self.bundles[bundle].value
-        else:
-            read, issues = bundle_entry({"name": "bundle", **bundle})
+        elif isinstance(bundle, Mapping):
+            entry, issues = bundle_entry({"name": "bundle", **bundle})
             if issues:
                 raise InvalidRequestError(issues)
-            entry = read
+        else:
+            expected = f"{kind_of(bundle)}; the name of a bundle or an object with `slots` is expected"
+            raise InvalidRequestError([Issue("/bundle", expected)])
         issues = [] if at is None else moment_issues(at, "/at")
+        broken = self._said_issues(labels, operator_labels)
+        issues += broken
         slots: dict[str, dict[str, Any]] = {}
-        given, operator = dict(labels or {}), dict(operator_labels or {})
+        given, operator = ({}, {}) if broken else (dict(labels or {}), dict(operator_labels or {}))
         for name, slot in entry.slots.items():
             capability: CapabilityEntry | None = None
             declaration = slot.capability
@@ -478,9 +499,16 @@ class Pack:
                     raise UnknownCapabilityError(declaration, self.capabilities)
                 capability = self.capabilities[declaration].value
                 declaration, _ = self.declaration(declaration)
-            found: list[Issue] = []
-            own = self._labels(capability, {**given, **slot.labels}, operator, found)
-            issues += [issue for issue in found if issue not in issues]
+            path = child("/slots", name, "labels")
+            if isinstance(bundle, str):
+                issues += _fixed_issues(given, slot.labels, path, "slot")
+            else:
+                # The request's own slots: what one says for itself counts there, as on the wire.
+                issues += self._label_issues(slot.labels, operator, path)
+            fixed = {} if capability is None else capability.labels
+            said = {**given, **slot.labels}
+            issues += _fixed_issues(said, fixed, path, "capability")
+            own = {**self._defaults, **operator, **fixed, **said}
             tokens = None if capability is None or capability.tokens is None else capability.tokens
             slots[name] = _given(
                 capability=declaration,
@@ -491,6 +519,8 @@ class Pack:
                 tokens=None if tokens is None else tokens.model_dump(by_alias=True),
             )
         if why_not is not None:
+            from ..bundles.reading import why_not_issues  # noqa: PLC0415 (takes long; few packs have bundles)
+
             issues += why_not_issues(_candidates_document(why_not), "/whyNot", slots)
         if issues:
             raise InvalidRequestError(issues)
@@ -499,50 +529,69 @@ class Pack:
 
     def operator_label_issues(self, labels: Mapping[str, str]) -> list[Issue]:
         """What is wrong with the labels that whoever runs the service sets; any may be set where none are declared."""
-        if self.labels is None:
-            return []
-        return list(_label_issues(labels, {name: each.value for name, each in self.labels.items()}, by_operator=True))
+        issues: list[Issue] = []
+        for key, value in labels.items():
+            if self.labels is not None:
+                issues += _value_issues(key, value, self.labels, child("/labels", key))
+                if key in self.labels and self.labels[key].value.set_by is None:
+                    message = f"{shown(key)} is not the operator's to set; a request names it"
+                    issues.append(Issue(child("/labels", key), message))
+        return issues
 
-    def _labels(
-        self, entry: CapabilityEntry | None, given: dict[str, Any], operator: dict[str, Any], issues: list[Issue]
-    ) -> dict[str, str]:
-        """The labels of a request: defaults, then the operator's, then the capability's, then its own."""
-        for key, value in given.items():
-            if not isinstance(value, str):
-                issues.append(Issue(child("/labels", key), f"{shown(value)} is {kind_of(value)}; a string is expected"))
+    def split_labels(self, labels: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Labels as `resolve` takes them: those that a request names, and those that the operator sets.
+
+        Args:
+            labels: Labels of somebody who stands for both, as a test does.
+        """
+        given: dict[str, str] = {}
+        operator: dict[str, str] = {}
+        for key, value in labels.items():
+            (operator if self._is_operators(key) else given)[key] = value
+        return given, operator
+
+    def _is_operators(self, key: str) -> bool:
+        return self.labels is not None and key in self.labels and self.labels[key].value.set_by == "operator"
+
+    @cached_property
+    def _defaults(self) -> dict[str, str]:
+        declared = {name: each.value.default for name, each in (self.labels or {}).items()}
+        return {name: default for name, default in declared.items() if default is not None}
+
+    def _said_issues(self, labels: Any, operator: Any) -> list[Issue]:
+        """What is wrong with the labels that a request names and those that the operator sets."""
+        issues = [*label_issues(labels or {}, "/labels"), *label_issues(operator or {}, "/labels")]
         if issues:
-            return {}
-        declared = None if self.labels is None else {name: each.value for name, each in self.labels.items()}
-        if declared is not None:
-            issues += _label_issues(given, declared, by_operator=False)
-        issues += self.operator_label_issues(operator)
-        found = {name: each.default for name, each in (declared or {}).items() if each.default is not None}
-        fixed = {} if entry is None else dict(entry.labels)
-        for key, value in fixed.items():
-            if given.get(key, value) != value:
-                message = f"{shown(given[key])}, but this capability always has {shown(value)}"
-                issues.append(Issue(child("/labels", key), message))
-        found |= operator | fixed | given
-        return found
+            return issues
+        issues += self._label_issues(labels or {}, operator or {}, "/labels")
+        return issues + self.operator_label_issues(operator or {})
+
+    def _label_issues(self, given: Mapping[str, str], operator: Mapping[str, str], path: str) -> Iterator[Issue]:
+        """What is wrong with the labels that a request names."""
+        for key, value in given.items():
+            at = child(path, key)
+            if self._is_operators(key) or (self.labels is None and key in operator):
+                yield Issue(at, f"{shown(key)} is set by the operator; a request does not name it")
+            elif self.labels is not None:
+                yield from _value_issues(key, value, self.labels, at)
 
 
-def _label_issues(
-    given: Mapping[str, str], declared: Mapping[str, LabelDeclaration], *, by_operator: bool
+def _value_issues(
+    key: str, value: str, declared: Mapping[str, Definition[LabelDeclaration]], path: str
 ) -> Iterator[Issue]:
-    for key, value in given.items():
-        at = child("/labels", key)
-        if key not in declared:
-            listed = f"; the labels are {quoted(declared)}" if declared else "; the pack declares none"
-            yield Issue(at, f"{shown(key)} is no label of a request{did_you_mean(key, declared) or listed}")
-            continue
-        label = declared[key]
-        if label.set_by == "operator" and not by_operator:
-            yield Issue(at, f"{shown(key)} is set by the operator; a request does not name it")
-        elif value not in label.values:
-            near = did_you_mean(value, label.values) or f"; its values are {quoted(label.values)}"
-            yield Issue(at, f"{shown(value)} is no value of label {shown(key)}{near}")
-        elif by_operator and label.set_by is None:
-            yield Issue(at, f"{shown(key)} is not the operator's to set; a request names it")
+    if key not in declared:
+        listed = f"; the labels are {quoted(declared)}" if declared else "; the pack declares none"
+        yield Issue(path, f"{shown(key)} is no label of a request{did_you_mean(key, declared) or listed}")
+    elif value not in (values := declared[key].value.values):
+        near = did_you_mean(value, values) or f"; its values are {quoted(values)}"
+        yield Issue(path, f"{shown(value)} is no value of label {shown(key)}{near}")
+
+
+def _fixed_issues(given: Mapping[str, str], fixed: Mapping[str, str], path: str, what: str) -> Iterator[Issue]:
+    """Labels of a request that say otherwise than what it asks for."""
+    for key, value in fixed.items():
+        if given.get(key, value) != value:
+            yield Issue(child(path, key), f"{shown(given[key])}, but this {what} always has {shown(value)}")
 
 
 @dataclass(frozen=True)
@@ -628,6 +677,7 @@ class Resolved:
         include: Sequence[str] = (),
         now: datetime | None = None,
         setup_failures: Sequence[SetupFailure] = (),
+        settings: Settings | None = None,
     ) -> Request:
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
@@ -635,6 +685,8 @@ class Resolved:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
             setup_failures: Providers that could not be set up, to be named when nothing qualifies.
+            settings: Where what was found out about candidates that are not the pack's own is kept, for the next
+                request with the same.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
         if "request" in include and setup_failures:
@@ -647,7 +699,7 @@ class Resolved:
         book = self.pack.rulebook(self.tenant)
         situation = Situation(
             book,
-            self.pack.setting(self.catalog, None if tokens is None else Call(tokens["prompt"], tokens["completion"])),
+            self.pack.setting(self.catalog, _call(tokens), settings),
             self.labels,
             document.get("capabilityName"),
             read_moment(document["at"]),
@@ -714,11 +766,13 @@ class ResolvedBundle:
             "slots": copy.deepcopy(self.slots),
             "together": copy.deepcopy(list(self.together)),
             **kept,
-            **self._asked_about(),
+            **self._facts(),
         }
 
-    def _asked_about(self) -> dict[str, Any]:
-        return {} if self.why_not is None else {"whyNot": _candidates_document(self.why_not)}
+    def _facts(self) -> dict[str, Any]:
+        """What the request says beside what it asks for and under which policy."""
+        asked = None if self.why_not is None else _candidates_document(self.why_not)
+        return _given(at=self.at, whyNot=asked)
 
     def read(
         self,
@@ -726,36 +780,57 @@ class ResolvedBundle:
         include: Sequence[str] = (),
         now: datetime | None = None,
         setup_failures: Sequence[SetupFailure] = (),
-    ) -> BundleRequest:
-        """The request, ready to be solved and answered. The candidates are those of the pack, indexed once.
+        settings: Settings | None = None,
+    ) -> "BundleRequest":
+        """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
         Args:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
             setup_failures: Providers that could not be set up, to be named when nothing qualifies.
+            settings: As for `Resolved.read`.
         """
-        document = copy.deepcopy(self.request) if "request" in include else self._asked_about()
+        # They take long to load, and few packs have bundles.
+        from ..bundles.reading import read_together  # noqa: PLC0415
+        from ..bundles.solving import Slot  # noqa: PLC0415
+        from ..bundles.wire import BundleRequest  # noqa: PLC0415
+
+        document = copy.deepcopy(self.request) if "request" in include else self._facts()
         if "request" in include and setup_failures:
             document["setupFailures"] = [failure.model_dump(by_alias=True) for failure in setup_failures]
-        document["at"] = self.at if self.at is not None else written(now or datetime.now(UTC))
+        if "at" not in document:
+            document["at"] = written(now or datetime.now(UTC))
         if include:
             document["include"] = list(include)
-        situation = Situation(
+        around = Situation(
             self.pack.rulebook(self.policy.tenant),
-            self.pack.setting(self.catalog, None),
+            self.pack.setting(self.catalog, None, settings),
             {},
             None,
             read_moment(document["at"]),
             self.policy.origins,
             self.policy.contacts,
         )
-        slots, _ = read_slots(self.slots, situation)
+        slots = []
+        for name, slot in self.slots.items():
+            own = replace(
+                around,
+                setting=self.pack.setting(self.catalog, _call(slot.get("tokens")), settings),
+                labels=slot.get("labels", {}),
+                capability=slot.get("capabilityName"),
+            )
+            asked = read_capability(slot["capability"], child("/slots", name, "capability"))
+            slots.append(Slot(name, asked, slot.get("preferredProvider"), slot.get("preferredModel"), own))
         ties = read_together(self.together, self.slots)
         return BundleRequest(document, slots, ties, self.catalog, self.policy.clauses, tuple(setup_failures))
 
     def answer(self, *, include: Sequence[str] = ()) -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
         return self.read(include=include).answer()
+
+
+def _call(tokens: Mapping[str, Any] | None) -> Call | None:
+    return None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))
 
 
 _SETTINGS: Final = 64

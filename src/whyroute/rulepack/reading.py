@@ -7,7 +7,6 @@ from typing import Any, Final, TypeVar
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from ..bundles.reading import slot_issues, slots_shape_issues, together_issues
 from ..conditionissues import FIELDS, condition_issues
 from ..conditions import CHECKED, Condition
 from ..declarations import Capability, read_capability
@@ -48,6 +47,9 @@ Read = Callable[[Any], tuple[Any, list[Issue]]]
 
 class Definitions:
     """What the entries of a pack define; those that break the grammar are left out.
+
+    Args:
+        sections: The sections.
 
     Attributes:
         problems: What is wrong with the entries, each by itself.
@@ -135,6 +137,7 @@ class Definitions:
         if isinstance(expect, dict):
             if not expect:
                 issues.append(Issue("/expect", "empty; a test expects at least one thing"))
+            issues += _empty_issues(expect)
             if "every" in expect:
                 issues += condition_issues(expect["every"], "/expect/every", conditions=self.known("conditions"))
         told = [issue.path for issue in issues]
@@ -402,6 +405,8 @@ def _tenant(document: Any) -> tuple[Any, list[Issue]]:
 
 def bundle_entry(document: Any) -> tuple[Any, list[Issue]]:
     """A bundle of a pack, and what is wrong with it; its capabilities may be names, and it may lack one itself."""
+    from ..bundles.reading import slots_shape_issues, together_issues  # noqa: PLC0415 (takes long; few have bundles)
+
     if not isinstance(document, dict):
         return None, [Issue("", f"{found(document)}; a bundle is an object with `name` and `slots`")]
     issues = [Issue("", f"`{key}` is missing") for key in missing_keys(["name", "slots"], _BUNDLE_KEYS, document)]
@@ -426,6 +431,8 @@ _OF_THE_WIRE: Final = ("capabilityName", "tokens")
 
 
 def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
+    from ..bundles.reading import slot_issues  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+
     issues = slot_issues(slot, path, named=True)
     if not isinstance(slot, dict):
         return issues
@@ -438,6 +445,13 @@ def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
             issues.append(Issue(child(path, "capability"), "an empty string; the name of a capability is not empty"))
         return issues
     return issues + _declaration_issues(capability, child(path, "capability"))
+
+
+def _empty_issues(expect: Mapping[str, Any]) -> Iterable[Issue]:
+    """Keys that would hold whatever the request comes to; nobody `admitted`, though, says something."""
+    for key, what in (("rejected", "candidate"), ("picks", "slot")):
+        if isinstance(expect.get(key), dict | list) and not expect[key]:
+            yield Issue(child("/expect", key), f"{found(expect[key])}; `{key}` names at least one {what}")
 
 
 _OF_BUNDLES: Final = ("fallback", "unsatisfiable", "core", "picks")

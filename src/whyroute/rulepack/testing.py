@@ -5,9 +5,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..bundles.solving import JointSolved
 from ..catalog import Catalog
 from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
@@ -15,14 +14,16 @@ from ..facts import fact_issues
 from ..issues import did_you_mean, shown
 from ..providers import DeclaredProvider
 from ..solving import Solved
-from .bundletests import bundle_mismatches
 from .coverage import Coverage, Gatherer
 from .definitions import Definition
 from .expectations import Judge, Mismatch
 from .models import PackTest
-from .pack import Pack
+from .pack import Pack, Settings
 from .problems import Place
 from .reading import EVERY
+
+if TYPE_CHECKING:
+    from ..bundles.solving import JointSolved
 
 __all__ = ["Case", "CaseResult", "NoTestsError", "Results", "run_tests"]
 
@@ -95,7 +96,7 @@ class CaseResult:
     problem: str | None = None
     said_nothing: bool = False
     seconds: float = 0.0
-    solved: Solved | JointSolved | None = field(default=None, repr=False, compare=False)
+    solved: "Solved | JointSolved | None" = field(default=None, repr=False, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -215,6 +216,7 @@ class _Prepared:
         operator: The labels that the operator sets.
         at: The time of its requests.
         catalog: Its own candidates; None: those that the tenant sees.
+        settings: What was found out about its own candidates.
         declared: The capability that it declares itself.
         key: What tells its requests from those of another test, beside tenant and capability.
     """
@@ -223,11 +225,12 @@ class _Prepared:
     operator: dict[str, str]
     at: str
     catalog: Catalog | None
+    settings: Settings | None
     declared: Capability | None
     key: tuple[Any, ...]
 
 
-_Answer = tuple[Solved | JointSolved | None, str | None, frozenset[tuple[str, ...]]]
+_Answer = tuple["Solved | JointSolved | None", str | None, frozenset[tuple[str, ...]]]
 """A request, solved, or why there is none, and what it reaches."""
 
 
@@ -239,7 +242,6 @@ class _Runner:
         self._pack = pack
         self._now = now
         self._judge = Judge(pack)
-        self._operator = {name for name, each in (pack.labels or {}).items() if each.value.set_by == "operator"}
         self._prepared: dict[int, _Prepared] = {}
         self._waiting: Counter[tuple[Any, ...]] = Counter()
         self._answers: dict[tuple[Any, ...], _Answer] = {}
@@ -263,7 +265,9 @@ class _Runner:
         solved, problem, reached = self._shared(case, prepared)
         if solved is None:
             return CaseResult(case, prepared.at, problem=problem, seconds=clock() - begun)
-        if isinstance(solved, JointSolved):
+        if not isinstance(solved, Solved):
+            from .bundletests import bundle_mismatches  # noqa: PLC0415 (takes long to load; few packs have bundles)
+
             wrong = bundle_mismatches(test.expect, solved, self._judge)
             if self.gatherer is not None:
                 self.gatherer.count(reached)
@@ -285,8 +289,7 @@ class _Runner:
         )
 
     def _prepare(self, test: PackTest) -> _Prepared:
-        labels = {name: value for name, value in test.labels.items() if name not in self._operator}
-        operator = {name: value for name, value in test.labels.items() if name in self._operator}
+        labels, operator = self._pack.split_labels(test.labels)
         at = self._now if test.at is None else test.at
         catalog = declared = None
         if test.providers is not None:
@@ -297,7 +300,7 @@ class _Runner:
             text = json.dumps(declared.to_dict(), sort_keys=True)
         own = None if catalog is None else id(test)
         key = tuple(sorted(labels.items())), tuple(sorted(operator.items())), at, own, text
-        return _Prepared(labels, operator, at, catalog, declared, key)
+        return _Prepared(labels, operator, at, catalog, None if catalog is None else {}, declared, key)
 
     def _shared(self, case: Case, prepared: _Prepared) -> _Answer:
         """What the request of a case comes to, which others may have too."""
@@ -317,10 +320,10 @@ class _Runner:
             return None, "; ".join(map(str, error.issues)), frozenset()
         if self.gatherer is None:
             return solved, None, frozenset()
-        slots = solved.slots if isinstance(solved, JointSolved) else (solved,)
+        slots = (solved,) if isinstance(solved, Solved) else solved.slots
         return solved, None, frozenset().union(*map(self.gatherer.reached, slots))
 
-    def _solved(self, case: Case, prepared: _Prepared) -> Solved | JointSolved:
+    def _solved(self, case: Case, prepared: _Prepared) -> "Solved | JointSolved":
         if case.bundle is not None:
             bundle = self._pack.resolve_bundle(
                 case.tenant,
@@ -330,7 +333,7 @@ class _Runner:
                 operator_labels=prepared.operator,
                 catalog=prepared.catalog,
             )
-            return bundle.read().solve()
+            return bundle.read(settings=prepared.settings).solve()
         capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
         assert capability is not None  # the test declares it where the case has no name for it
         resolved = self._pack.resolve(
@@ -341,4 +344,4 @@ class _Runner:
             operator_labels=prepared.operator,
             catalog=prepared.catalog,
         )
-        return resolved.read().solve()
+        return resolved.read(settings=prepared.settings).solve()

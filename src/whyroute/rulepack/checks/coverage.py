@@ -80,9 +80,11 @@ def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
 
 def _requests(pack: Pack, tenant: str, test: PackTest) -> Iterator[tuple[CapabilityEntry | Capability, dict[str, str]]]:
     """What a test asks for, and with which labels: each capability, or each slot of its bundle."""
+    given, operator = pack.split_labels(test.labels)
     if test.bundle is not None:
         with suppress(WhyrouteError):  # `whyroute test` tells what is wrong with it
-            for slot in pack.resolve_bundle(tenant, test.bundle, labels=test.labels).slots.values():
+            resolved_bundle = pack.resolve_bundle(tenant, test.bundle, labels=given, operator_labels=operator)
+            for slot in resolved_bundle.slots.values():
                 name = slot.get("capabilityName")
                 entry = read_capability(slot["capability"]) if name is None else pack.capabilities[name].value
                 yield entry, slot.get("labels", {})
@@ -96,5 +98,5 @@ def _requests(pack: Pack, tenant: str, test: PackTest) -> Iterator[tuple[Capabil
         asked = [test.capability]
     for each in asked:
         with suppress(WhyrouteError):
-            resolved = pack.resolve(tenant, each, labels=test.labels)
+            resolved = pack.resolve(tenant, each, labels=given, operator_labels=operator)
             yield resolved.entry or read_capability(resolved.declaration), resolved.labels
