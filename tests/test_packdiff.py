@@ -10,13 +10,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pack_strategies import loaded
+from pack_strategies import text as pack_text
 from whyroute.bits import from_positions, positions
 from whyroute.catalog import Catalog
 from whyroute.cli import main
+from whyroute.moments import read_moment
 from whyroute.render.diffmarkdown import MOST_BYTES, comparison_markdown
 from whyroute.render.diffs import comparison_lines
-from whyroute.rulepack.diffing import compare_packs
+from whyroute.rulepack.diffing import Comparison, compare_packs
 from whyroute.rulepack.diffing.matching import Matching
+from whyroute.rulepack.diffing.sides import Asked, Side
 
 DATA = Path(__file__).parent / "data" / "diffs"
 AT = "2026-12-24"
@@ -256,10 +259,153 @@ def test_too_many_labels_are_cut_and_told() -> None:
             {"name": key, "because": "x", "when": {"labels": {key: "v"}}, "forbid": {"provider": "q"}} for key in keys
         ],
     }
-    found = compare_packs(loaded(document), loaded(document), at=AT)
+    assert compare_packs(loaded(document), loaded(document), at=AT).is_same  # nothing that is cut could differ
+    new = {**document, "rules": [*document["rules"][1:], {**document["rules"][0], "forbid": {"provider": "r"}}]}
+    found = compare_packs(loaded(document), loaded(new), at=AT)
     (cut,) = found.cuts
     assert (cut.compared, cut.total) == (256, 3**12)
-    assert found.is_same
+    assert (found.differs, found.is_same, found.to_dict()["same"], found.to_dict()["complete"]) == (False,) * 4
+    text = ["".join(part for part, _ in line) for line in comparison_lines(found)]
+    assert "no difference was found, but not everything was compared" in text
+    assert "not compared" in text
+    markdown = comparison_markdown(found)
+    assert "**No difference was found, but not everything was compared.**" in markdown
+    assert "not compared (1)" in markdown
+
+
+KEYS = [f"k{number}" for number in range(9)]
+
+
+def conjunction(forbidden: str) -> str:
+    """A pack whose last rule applies to one of 512 combinations of labels."""
+    document: dict[str, Any] = {
+        "labels": {key: {"values": ["a", "b", "c"], "default": "a"} for key in KEYS},
+        "providers": [{"id": "p", "region": "eu", "models": [model("m")]}],
+        "capabilities": [{"name": "c", "needs": []}],
+        "tenants": [{"tenantId": "t", "rules": [*KEYS, "last"]}],
+        "rules": [
+            *(
+                {"name": key, "because": "x", "when": {f"labels.{key}": "b"}, "forbid": {"region": "us"}}
+                for key in KEYS
+            ),
+            {
+                "name": "last",
+                "because": "x",
+                "when": {f"labels.{key}": "b" for key in KEYS},
+                "forbid": {"region": forbidden},
+            },
+        ],
+    }
+    return pack_text(document)
+
+
+@pytest.mark.parametrize("level", ["looser", "broken", "any"])
+def test_what_a_changed_rule_applies_to_is_not_cut(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, level: str
+) -> None:
+    for name, forbidden in (("old", "us"), ("new", "eu")):
+        (tmp_path / f"{name}.yaml").write_text(conjunction(forbidden), "utf-8")
+    old, new = str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")
+    status, out, err = run(capsys, old, new, "--fail-on", level, "--format", "json")
+    found = json.loads(out)
+    assert (status, found["same"], found["complete"], found["broken"]) == (1, False, False, True)
+    assert f"--fail-on {level}: not everything was compared" in err
+    (change,) = found["changes"]
+    assert change["scopes"][0]["labels"] == [{key: [{"value": "b"}] for key in KEYS}]
+    assert run(capsys, old, old, "--fail-on", level)[::2] == (0, "")
+    assert run(capsys, old, new)[::2] == (0, "")
+
+
+SMALL: dict[str, Any] = {
+    "labels": {"data": {"values": ["a", "b"]}},
+    "providers": [{"id": name, "region": name, "models": [model("m")]} for name in ("eu", "us")],
+    "capabilities": [{"name": "c", "needs": []}],
+    "tenants": [{"tenantId": "t"}],
+    "bundles": [{"name": "b", "slots": {"one": {"capability": {"needs": [{"region": "eu"}]}}}}],
+}
+
+
+def differing(**sections: Any) -> Comparison:
+    old = {key: value for key, value in SMALL.items() if sections.get(key, 0) is not None}
+    new = {**SMALL, **{key: value for key, value in sections.items() if value is not None}}
+    return (
+        compare_packs(loaded(new), loaded(old), at=AT)
+        if None in sections.values()
+        else compare_packs(loaded(old), loaded(new), at=AT)
+    )
+
+
+def test_a_pack_without_labels_refuses_none() -> None:
+    found = differing(labels=None)
+    assert [(each.what, each.name) for each in found.removed] == [("label", "data")]
+    assert (found.is_broken, found.is_same) == (False, False)
+    fewer = differing(labels={"data": {"values": ["a"]}})
+    assert ([each.name for each in fewer.removed], fewer.is_broken) == (["data=b"], True)
+
+
+def test_a_bundle_that_is_gone_breaks_what_names_it() -> None:
+    found = differing(bundles=None)
+    assert [(each.what, each.name) for each in found.removed] == [("bundle", "b")]
+    assert found.is_broken
+
+
+def test_a_bundle_with_another_slot() -> None:
+    slots = {**SMALL["bundles"][0]["slots"], "two": {"capability": "c"}}
+    found = differing(bundles=[{"name": "b", "slots": slots}])
+    (change,) = found.bundles
+    assert (change.redefined, change.tenants, found.is_same, found.is_broken) == (True, ("t",), False, False)
+    assert change.new is not None
+    assert change.new.picks == (("one", ("eu", "m")), ("two", ("eu", "m")))
+
+
+def test_a_bundle_that_is_only_written_otherwise() -> None:
+    slots = {"one": {**SMALL["bundles"][0]["slots"]["one"], "preferredProvider": "eu"}}
+    found = differing(bundles=[{"name": "b", "slots": slots}])
+    assert [(each.bundle, each.tenants) for each in found.bundles] == [("b", ())]
+    assert not found.is_same
+
+
+def test_a_bundle_that_breaks() -> None:
+    found = differing(tenants=[{"tenantId": "t", "regionAllow": ["us"]}])
+    (change,) = found.bundles
+    assert (change.redefined, change.tenants, change.is_broken) == (False, ("t",), True)
+    assert change.to_dict()["new"] == {"unsatisfiable": True}
+    assert found.is_broken
+    text = ["".join(part for part, _ in line) for line in comparison_lines(found)]
+    assert "  t: b" in text
+
+
+def test_a_tenant_that_loses_and_gains_is_looser() -> None:
+    old = {**SMALL, "tenants": [{"tenantId": "t", "regionAllow": ["eu"]}]}
+    new = {**SMALL, "tenants": [{"tenantId": "t", "regionAllow": ["us"]}]}
+    found = compare_packs(loaded(old), loaded(new), at=AT)
+    assert [each.verdict for each in found.tenants] == ["both"]
+    assert found.is_looser
+
+
+def test_a_label_that_is_gone_breaks_no_request_that_does_not_name_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    other = {"labels": {"team": {"values": ["x"]}}}
+    (tmp_path / "old.yaml").write_text(pack_text(SMALL), "utf-8")
+    (tmp_path / "new.yaml").write_text(pack_text({**SMALL, **other}), "utf-8")
+    old, new = str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")
+    file = requests(tmp_path, {"tenant": "t", "capability": "c"})
+    assert run(capsys, old, new, "--fail-on", "broken")[0] == 1
+    assert run(capsys, old, new, "--fail-on", "broken", "--requests", file)[0] == 0
+
+
+def test_requests_that_rules_do_not_tell_apart_are_looked_at_once() -> None:
+    rule = {"name": "r", "because": "x", "when": {"labels.data": "a"}, "forbid": {"region": "eu"}}
+    pack = loaded({**SMALL, "rules": [rule], "tenants": [{"tenantId": "t", "rules": ["r"]}]})
+    side, moment = Side(pack), read_moment(AT)
+    tenant = side.tenant("t", moment)
+    for number in range(50):
+        resolved = pack.resolve("t", {"needs": [{"region": "eu"}]}, labels={"data": "ab"[number % 2]})
+        asked = Asked.of(resolved)
+        assert asked.capability is resolved.capability
+        tenant.outcome(asked, tenant.in_force(asked))
+    assert (len(side._in_force), len(side._holding), len(side._callers)) == (2, 2, 1)
 
 
 @pytest.mark.parametrize("left_out", [set(), {3}, set(range(0, 400, 3))])

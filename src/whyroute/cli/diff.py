@@ -11,9 +11,9 @@ from ..issues import printable
 from ..moments import moment_issues, written
 from ..rulepack import Pack
 from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requests
+from ..rulepack.revisions import load_pack_at
 from .inputs import lines_of, open_input
-from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, settled
-from .revisions import opened_at
+from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 
 __all__ = ["run_diff"]
 
@@ -56,6 +56,11 @@ def run_diff(
         comparison = compare_packs(
             before, after, at=at or written(datetime.now(UTC)), requests=wanted, progress=advance
         )
+    if fail_on is not None and not comparison.is_complete:
+        remark(
+            f"--fail-on {fail_on}: not everything was compared, so that what it names can't be ruled out; "
+            'see "not compared"'
+        )
     with settled(1 if _fails(comparison, fail_on) else 0):
         if format == "json":
             print_json(comparison.to_dict(), output)
@@ -75,9 +80,9 @@ def _packs(old: str, new: str) -> tuple[Pack, Pack]:
     failures: list[tuple[str, CommandError]] = []
     for role, spec in (("OLD", old), ("NEW", new)):
         try:
-            packs.append(opened_at(spec))
-        except CommandError as failure:
-            failures.append((f"{role}, `{printable(spec)}`, can't be compared", failure))
+            packs.append(load_pack_at(spec))
+        except WhyrouteError as error:
+            failures.append((f"{role}, `{printable(spec)}`, can't be compared", CommandError(error)))
     if failures:
         for sentence, each in failures[:-1]:
             complain(sentence)
@@ -96,6 +101,9 @@ def _requests(name: str, old: Pack, new: Pack) -> list[PackRequest]:
 
 
 def _fails(comparison: Comparison, fail_on: str | None) -> bool:
+    """Whether there is what the caller fears; what was not compared may hold it."""
+    if fail_on is not None and not comparison.is_complete:
+        return True
     match fail_on:
         case "looser":
             return comparison.is_looser

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ..rulepack.diffing import Comparison
-from .diffs import NAME, Entry, headline, sections, tenant_rows
+from .diffs import INCOMPLETE, NAME, Entry, headline, sections, tenant_rows
 from .lines import Line, printable
 
 __all__ = ["MOST_BYTES", "comparison_markdown"]
@@ -28,6 +28,8 @@ def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> 
     title = f"### {_code(comparison.old)} → {_code(comparison.new)}\n\n{_plain(headline(comparison))}.\n"
     if comparison.is_same:
         return f"{title}\n**No difference in meaning.**\n"
+    if not comparison.differs:
+        title += f"\n**{INCOMPLETE[0].upper()}{INCOMPLETE[1:]}.**\n"
     writer = _Writer(MOST_BYTES - _RESERVED)
     writer.add(title)
     rows, more, same = tenant_rows(comparison, None if everything else _ROWS)

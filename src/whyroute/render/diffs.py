@@ -8,7 +8,8 @@ from ..constraints import Origin
 from ..numbers import ecmascript
 from ..rulepack.diffing.comparison import (
     Answer,
-    Candidate,
+    BundleAnswer,
+    BundleChange,
     Cause,
     Change,
     Comparison,
@@ -16,6 +17,7 @@ from ..rulepack.diffing.comparison import (
     Later,
     Movement,
     Named,
+    Pair,
     Scope,
     ShadowAnswer,
     ShadowChange,
@@ -24,7 +26,19 @@ from ..rulepack.diffing.comparison import (
 from ..rulepack.diffing.labels import LabelValues
 from .lines import Line, printable
 
-__all__ = ["NAME", "Entry", "Section", "comparison_lines", "counted", "headline", "sections", "tenant_rows"]
+__all__ = [
+    "INCOMPLETE",
+    "NAME",
+    "Entry",
+    "Section",
+    "comparison_lines",
+    "counted",
+    "headline",
+    "sections",
+    "tenant_rows",
+]
+
+INCOMPLETE: Final = "no difference was found, but not everything was compared"
 
 NAME: Final = "cyan"
 """The style of what somebody named."""
@@ -105,6 +119,9 @@ def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Se
     if comparison.shadows:
         shadows = [telling.shadow(each) for each in telling.first(comparison.shadows, _ENTRIES)]
         yield Section("shadow rules", len(comparison.shadows), shadows)
+    if comparison.bundles:
+        bundles = [telling.bundle(each) for each in telling.first(comparison.bundles, _ENTRIES)]
+        yield Section("bundles", len(comparison.bundles), bundles)
     for title, named in (("removed", comparison.removed), ("added", comparison.added)):
         if named:
             yield Section(title, len(named), [_named(each) for each in telling.first(named, _LIST)])
@@ -206,7 +223,7 @@ class _Telling:
         if len(listed) < len(names):
             yield f" and {len(names) - len(listed)} more", ""
 
-    def _candidates(self, candidates: Sequence[Candidate]) -> Line:
+    def _candidates(self, candidates: Sequence[Pair]) -> Line:
         return tuple(self._listed([f"{provider} / {model}" for provider, model in candidates], NAME))
 
     def _movement(self, word: str, movement: Movement) -> Iterator[tuple[str, Line]]:
@@ -216,7 +233,7 @@ class _Telling:
         if any(cause.change == "same" for cause in movement.causes):
             yield from self._facts(movement.candidates)
 
-    def _facts(self, candidates: Iterable[Candidate]) -> Iterator[tuple[str, Line]]:
+    def _facts(self, candidates: Iterable[Pair]) -> Iterator[tuple[str, Line]]:
         facts: list[FactChange] = []
         told: set[int] = set()
         for candidate in candidates:
@@ -230,9 +247,7 @@ class _Telling:
         if len(listed) < len(facts):
             yield "", ((f"and {len(facts) - len(listed)} more", "dim"),)
 
-    def _ranking(
-        self, causes: Sequence[Cause], picks: tuple[Candidate | None, Candidate | None]
-    ) -> Iterator[tuple[str, Line]]:
+    def _ranking(self, causes: Sequence[Cause], picks: tuple[Pair | None, Pair | None]) -> Iterator[tuple[str, Line]]:
         yield "ranked", (("both qualify before and after; the order is another one", ""),)
         for cause in causes:
             yield from _cause(cause, "ranked")
@@ -242,6 +257,33 @@ class _Telling:
     def shadow(self, change: ShadowChange) -> Entry:
         """What shadow rules come to for some requests."""
         return Entry(self._heads(change.scopes), [("was", _shadow(change.old)), ("now", _shadow(change.new))])
+
+    def bundle(self, change: BundleChange) -> Entry:
+        """A bundle that is another one, or comes to something else."""
+        head: list[tuple[str, str]] = [*self._listed(change.tenants, "bold"), (": ", "")] if change.tenants else []
+        head.append((printable(change.bundle), "bold"))
+        items: list[tuple[str, Line]] = []
+        if change.old is not None and change.new is not None:
+            items += [("was", self._bundle_answer(change.old)), ("now", self._bundle_answer(change.new))]
+        if change.redefined:
+            same = "" if change.tenants else ", with the same picks for every tenant where no labels are given"
+            items += [
+                ("changed", ((f"its definition{same}", ""),)),
+                ("", _places([change.origin])),
+                ("", (("was at ", "dim"), *_places([change.counterpart]))),
+            ]
+        return Entry([tuple(head)], items)
+
+    def _bundle_answer(self, answer: BundleAnswer) -> Line:
+        if answer.picks is None:
+            return _answer(Answer(None, refused=answer.refused))
+        line: list[tuple[str, str]] = []
+        listed = self.first(answer.picks, _NAMES)
+        for place, (slot, pick) in enumerate(listed):
+            line += [(", " if place else "", ""), (f"{printable(slot)} ", ""), (printable(" / ".join(pick)), NAME)]
+        if len(listed) < len(answer.picks):
+            line.append((f" and {len(answer.picks) - len(listed)} more", ""))
+        return tuple(line)
 
     def later(self, event: Later) -> Entry:
         """Something that begins or ends."""
@@ -372,6 +414,8 @@ def comparison_lines(comparison: Comparison, *, everything: bool = False) -> Ite
     yield ((headline(comparison), ""),)
     if comparison.is_same:
         yield (("no difference in meaning", "bold green"),)
+    elif not comparison.differs:
+        yield ((INCOMPLETE, "bold yellow"),)
     rows, more, same = tenant_rows(comparison, None if everything else _LIST)
     if rows:
         yield ()

@@ -1,7 +1,8 @@
 """Comparing what two packs answer: for every route of their tenants, or for the requests of a file."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from ...bits import positions
@@ -10,15 +11,16 @@ from ...conditions import Leaf
 from ...moments import read_moment
 from ...rules import Rule
 from ..pack import Pack
+from .bundles import Bundles
 from .comparison import (
     Answer,
-    Candidate,
     Cause,
     Change,
     Comparison,
     Cut,
     Effect,
     Movement,
+    Pair,
     ShadowAnswer,
     ShadowChange,
     TenantVerdict,
@@ -26,10 +28,10 @@ from .comparison import (
 )
 from .folding import Case, Route, scopes
 from .inventory import fact_changes, later, only_in
-from .labels import Labelling, labelling, resolving
+from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
 from .requests import PackRequest
-from .sides import Asked, Outcome, Rejecting, Side, TenantSide
+from .sides import Asked, Outcome, Rejecting, Side, TenantSide, facts_of
 
 __all__ = ["Progress", "compare_packs"]
 
@@ -116,6 +118,40 @@ def compare_packs(
     return comparing.result(of_requests=requests is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The requests of a tenant for a capability that rules tell apart.
+
+    Attributes:
+        labels: Their labels.
+        bare: The request without labels, under each pack.
+        pairs: The request with each combination of labels, under each pack.
+        alike: Whether both packs take all of them for the same.
+    """
+
+    labels: Labelling
+    bare: tuple[Asked, Asked]
+    pairs: tuple[tuple[Asked, Asked], ...]
+    alike: bool
+
+    @classmethod
+    def of(cls, labels: Labelling, bare: tuple[Asked, Asked], *, alike: bool) -> "_Asking":
+        """The requests with each combination of labels."""
+        before, after = bare
+        pairs = (
+            (replace(before, labels=labels.labels(each, 0)), replace(after, labels=labels.labels(each, 1)))
+            for each in labels.combinations
+        )
+        return cls(labels, bare, tuple(pairs), alike)
+
+    def goal(self, pack: int, side: TenantSide, rule: str) -> Goal | None:
+        """That a rule applies; None for one that always does."""
+        entry = side.side.entries[side.side.numbers[rule]]
+        if entry.when is None:
+            return None
+        return Goal(pack, facts_of(self.bare[pack], side.at), entry.when, entry.rule.effect != "prefer", wanted=True)
+
+
 class _Comparing:
     def __init__(self, old: Pack, new: Pack, at: str) -> None:
         self.packs = old, new
@@ -127,6 +163,7 @@ class _Comparing:
         self.moved: dict[_Moved, list[Route]] = {}
         self.shadows: dict[_Shadows, list[Route]] = {}
         self.cuts: list[Cut] = []
+        self.bundles = Bundles(old, new, at)
 
     def all_routes(self, progress: Progress | None) -> None:
         """Compare every route of the tenants and capabilities of both packs."""
@@ -134,19 +171,30 @@ class _Comparing:
         tenants = sorted(old.tenants.keys() & new.tenants.keys())
         capabilities = sorted(old.capabilities.keys() & new.capabilities.keys())
         total = len(tenants) * len(capabilities)
-        asked: dict[tuple[str, tuple[Leaf, ...]], tuple[Labelling, list[tuple[Asked, Asked]]]] = {}
+        asked: dict[tuple[str, tuple[Leaf, ...]], _Asking] = {}
+        bundles = sorted(old.bundles.keys() & new.bundles.keys())
+        total += len(tenants) * len(bundles)
         done = 0
         for tenant in tenants:
             tally = self.tallies[tenant] = _Tally()
             sides = self.old.tenant(tenant, self.moment), self.new.tenant(tenant, self.moment)
             leaves = tuple(sorted({leaf for side in sides for leaf in side.when_leaves()}, key=_order))
+            alike = self._same_catalog and sides[0].likeness() == sides[1].likeness()
             for capability in capabilities:
                 key = capability, leaves
                 if key not in asked:
                     asked[key] = self._asked(tenant, capability, leaves)
-                labels, pairs = asked[key]
-                if labels.total > len(pairs):
-                    self.cuts.append(Cut(tenant, capability, len(pairs), labels.total))
+                asking = asked[key]
+                if alike and asking.alike:
+                    tally.routes += len(asking.pairs)
+                    done += 1
+                    if progress is not None:
+                        progress(done, total)
+                    continue
+                if asking.labels.total > len(asking.pairs):
+                    asking = self._foremost(asking, sides)
+                    self.cuts.append(Cut(tenant, capability, len(asking.pairs), asking.labels.total))
+                labels, pairs = asking.labels, asking.pairs
                 known: dict[tuple[int, int], _Difference] = {}
                 for combination, (before, after) in zip(labels.combinations, pairs, strict=False):
                     in_force = sides[0].in_force(before), sides[1].in_force(after)
@@ -157,25 +205,49 @@ class _Comparing:
                 done += 1
                 if progress is not None:
                     progress(done, total)
+            for name in bundles:
+                self.bundles.compare(tenant, name, alike=alike)
+                done += 1
+                if progress is not None:
+                    progress(done, total)
 
-    def _asked(
-        self, tenant: str, capability: str, leaves: tuple[Leaf, ...]
-    ) -> tuple[Labelling, list[tuple[Asked, Asked]]]:
+    @cached_property
+    def _same_catalog(self) -> bool:
+        """Whether both packs have the same candidates, with the same facts."""
+        before, after = ({name: each.value.metadata for name, each in pack.providers.items()} for pack in self.packs)
+        return before == after
+
+    def _asked(self, tenant: str, capability: str, leaves: tuple[Leaf, ...]) -> "_Asking":
         """The requests for a capability that rules tell apart, under each pack. They are the same for every tenant."""
         tried = resolving(self.packs, tenant, capability)
         labels = labelling(leaves, tried)
-        pairs: list[tuple[Asked, Asked]] = []
-        for combination in labels.combinations:
-            resolved = tried(labels.given(combination))
-            if resolved is None:
-                raise ValueError("each of these labels was accepted alone")
-            if pairs:
-                before = Asked.of(resolved[0], pairs[0][0].capability)
-                after = Asked.of(resolved[1], pairs[0][1].capability)
-            else:
-                before, after = map(Asked.of, resolved)
-            pairs.append((before, after))
-        return labels, pairs
+        bare = tried({})
+        if bare is None:
+            raise ValueError("a request without labels is refused by none")
+        before, after = map(Asked.of, bare)
+        known = all(old == new for old, new in labels.known.values())
+        return _Asking.of(labels, (before, after), alike=known and before == after)
+
+    def _foremost(self, asking: "_Asking", sides: tuple[TenantSide, TenantSide]) -> "_Asking":
+        """The requests, those first that some rule tells apart which the packs don't have in common.
+
+        For each such rule these are one that it applies to and, where its `when` is another in the other pack, those
+        that it applies to in one pack alone.
+        """
+        there = sides[0].rules(), sides[1].rules()
+        names = [name for name in dict.fromkeys((*there[0], *there[1])) if there[0].get(name) != there[1].get(name)]
+        first: list[Combination] = []
+        for name in names:
+            applies = [asking.goal(pack, sides[pack], name) if name in there[pack] else None for pack in (0, 1)]
+            whens = [each for each in applies if each is not None]
+            wanted = [[each] for each in whens]
+            if len(whens) == 2:
+                wanted += [[whens[0], replace(whens[1], wanted=False)], [replace(whens[0], wanted=False), whens[1]]]
+            elif whens:
+                wanted.append([replace(whens[0], wanted=False)])
+            found = map(asking.labels.meeting, wanted)
+            first += (each for each in found if each is not None)
+        return _Asking.of(asking.labels.starting_with(first), asking.bare, alike=asking.alike)
 
     def of_requests(self, requests: Sequence[PackRequest], progress: Progress | None) -> None:
         """Compare what requests of a file come to."""
@@ -314,6 +386,7 @@ class _Comparing:
             tuple(only_in(old, new)),
             tuple(fact_changes(old, new)),
             later(old, new, self.moment),
+            self.bundles.changes(),
             tuple(self.cuts),
         )
 
@@ -338,7 +411,7 @@ def _order(leaf: Leaf) -> tuple[str, str, str]:
     return leaf.field, leaf.op, repr(leaf.wanted)
 
 
-def _keys(members: int, catalog: Catalog) -> tuple[Candidate, ...]:
+def _keys(members: int, catalog: Catalog) -> tuple[Pair, ...]:
     return tuple(catalog.candidate(number).key for number in positions(members))
 
 

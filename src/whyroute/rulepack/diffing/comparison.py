@@ -9,7 +9,8 @@ from .labels import LabelValues
 
 __all__ = [
     "Answer",
-    "Candidate",
+    "BundleAnswer",
+    "BundleChange",
     "Cause",
     "Change",
     "Comparison",
@@ -19,6 +20,7 @@ __all__ = [
     "Later",
     "Movement",
     "Named",
+    "Pair",
     "RequestLine",
     "Scope",
     "ShadowAnswer",
@@ -27,13 +29,13 @@ __all__ = [
     "Verdict",
 ]
 
-Candidate = tuple[str, str]
+Pair = tuple[str, str]
 """A provider id and a model name."""
 
 Verdict = Literal["stricter", "looser", "both", "same"]
 
 
-def _candidate(candidate: Candidate) -> dict[str, str]:
+def _candidate(candidate: Pair) -> dict[str, str]:
     return {"provider": candidate[0], "model": candidate[1]}
 
 
@@ -51,7 +53,7 @@ class Answer:
         refused: Why the pack refuses the request; None when it answers it.
     """
 
-    pick: Candidate | None
+    pick: Pair | None
     fallback: bool = False
     refused: str | None = None
 
@@ -115,7 +117,7 @@ class Movement:
         causes: The constraints of the pack where they do not qualify that reject them there.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Pair, ...]
     causes: tuple[Cause, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,8 +147,8 @@ class Effect:
     new: Answer
     lost: tuple[Movement, ...] = ()
     gained: tuple[Movement, ...] = ()
-    withdrawn: tuple[Candidate, ...] = ()
-    arrived: tuple[Candidate, ...] = ()
+    withdrawn: tuple[Pair, ...] = ()
+    arrived: tuple[Pair, ...] = ()
     ranking: tuple[Cause, ...] = ()
     reranked: bool = False
 
@@ -259,7 +261,7 @@ class ShadowAnswer:
         by: The ids of the rules that make the difference.
     """
 
-    pick: Candidate | None
+    pick: Pair | None
     by: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -340,17 +342,19 @@ class Named:
     """Something that one of the packs alone has.
 
     Attributes:
-        what: `tenant`, `capability`, `label`, `value` (of a label, as KEY=VALUE), `provider`, `model`, `rule` or
-            `waiver`.
+        what: `tenant`, `capability`, `label`, `value` (of a label, as KEY=VALUE), `provider`, `model`, `rule`,
+            `waiver` or `bundle`.
         name: Its name; of a model, that of its provider, a space, a slash, a space and its own.
         origin: Where it is written.
         candidate: Of a model, what it is.
+        refused: Whether the other pack refuses requests that name it.
     """
 
     what: str
     name: str
     origin: Origin | None = None
-    candidate: Candidate | None = None
+    candidate: Pair | None = None
+    refused: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as JSON."""
@@ -418,6 +422,67 @@ class Later:
 
 
 @dataclass(frozen=True, slots=True)
+class BundleAnswer:
+    """What a bundle comes to.
+
+    Attributes:
+        picks: The pick of each slot, by the slots' names; None when nothing qualifies, or the request is refused.
+        refused: Why the pack refuses the request; None when it answers it.
+    """
+
+    picks: tuple[tuple[str, Pair], ...] | None
+    refused: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        if self.refused is not None:
+            return {"refused": self.refused}
+        if self.picks is None:
+            return {"unsatisfiable": True}
+        return {"picks": {slot: _candidate(pick) for slot, pick in self.picks}}
+
+
+@dataclass(frozen=True, slots=True)
+class BundleChange:
+    """A bundle of both packs that is another one in NEW, or comes to something else.
+
+    Attributes:
+        bundle: Its name.
+        redefined: Whether its slots, or what ties them, are others.
+        tenants: For whom it comes to something else; none when it was only redefined.
+        old: What it comes to for them in OLD; None when there are none.
+        new: Likewise, in NEW.
+        origin: Where NEW has it.
+        counterpart: Where OLD has it.
+    """
+
+    bundle: str
+    redefined: bool
+    tenants: tuple[str, ...]
+    old: BundleAnswer | None
+    new: BundleAnswer | None
+    origin: Origin
+    counterpart: Origin
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it came to something, and does not any more."""
+        return self.old is not None and self.old.picks is not None and (self.new is None or self.new.picks is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as JSON."""
+        return {
+            "bundle": self.bundle,
+            "redefined": self.redefined,
+            "tenants": list(self.tenants),
+            "old": None if self.old is None else self.old.to_dict(),
+            "new": None if self.new is None else self.new.to_dict(),
+            "origin": _origin(self.origin),
+            "counterpart": _origin(self.counterpart),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """Routes that have more combinations of labels than are looked at.
 
@@ -459,7 +524,8 @@ class Comparison:
         removed: What OLD alone has.
         facts: What differs in the facts of candidates that both catalogs have.
         later: What begins or ends after the time of the comparison, in one of the packs alone.
-        cuts: Where combinations of labels were left out.
+        bundles: What differs in the bundles of both packs.
+        cuts: Where combinations of labels were left out, and what they come to could differ.
     """
 
     old: str
@@ -473,6 +539,7 @@ class Comparison:
     removed: tuple[Named, ...]
     facts: tuple[FactChange, ...]
     later: tuple[Later, ...]
+    bundles: tuple[BundleChange, ...]
     cuts: tuple[Cut, ...]
 
     @property
@@ -487,19 +554,31 @@ class Comparison:
 
     @property
     def is_broken(self) -> bool:
-        """Whether a route broke; a tenant, capability, label or value that is gone breaks all that names it."""
-        gone = not self.of_requests and any(each.what in _NAMED_BY_REQUESTS for each in self.removed)
-        return gone or any(each.effect.kind == "broke" for each in self.changes)
+        """Whether a route or a bundle broke; what is gone, if requests name it, breaks all that do."""
+        gone = not self.of_requests and any(each.refused for each in self.removed)
+        broke = any(each.effect.kind == "broke" for each in self.changes)
+        return gone or broke or any(each.is_broken for each in self.bundles)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything was compared that could differ."""
+        return not self.cuts
+
+    @property
+    def differs(self) -> bool:
+        """Whether something that was compared differs."""
+        named = self.added or self.removed or self.facts or self.later
+        return bool(self.changes or self.shadows or self.bundles or named)
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing differs at all."""
-        return not (self.changes or self.shadows or self.added or self.removed or self.facts or self.later)
+        """Whether nothing differs at all, and nothing was left out that could."""
+        return self.is_complete and not self.differs
 
     @property
-    def facts_of(self) -> Mapping[Candidate, tuple[FactChange, ...]]:
+    def facts_of(self) -> Mapping[Pair, tuple[FactChange, ...]]:
         """The changed facts of each candidate of both catalogs that has some of its own."""
-        found: dict[Candidate, list[FactChange]] = {}
+        found: dict[Pair, list[FactChange]] = {}
         for each in self.facts:
             if each.model is not None:
                 found.setdefault((each.provider, each.model), []).append(each)
@@ -512,6 +591,7 @@ class Comparison:
             "new": self.new,
             "at": self.at,
             "same": self.is_same,
+            "complete": self.is_complete,
             "looser": self.is_looser,
             "broken": self.is_broken,
             "tenants": [each.to_dict() for each in self.tenants],
@@ -521,8 +601,6 @@ class Comparison:
             "removed": [each.to_dict() for each in self.removed],
             "facts": [each.to_dict() for each in self.facts],
             "later": [each.to_dict() for each in self.later],
+            "bundles": [each.to_dict() for each in self.bundles],
             "cut": [each.to_dict() for each in self.cuts],
         }
-
-
-_NAMED_BY_REQUESTS = ("tenant", "capability", "label", "value")

@@ -15,8 +15,8 @@ __all__ = ["fact_changes", "later", "only_in"]
 
 def only_in(pack: Pack, other: Pack) -> Iterator[Named]:
     """What a pack has under names that another has not, section by section, by name."""
-    yield from _names("tenant", pack.tenants, other.tenants)
-    yield from _names("capability", pack.capabilities, other.capabilities)
+    yield from _names("tenant", pack.tenants, other.tenants, refused=True)
+    yield from _names("capability", pack.capabilities, other.capabilities, refused=True)
     yield from _labels(pack, other)
     yield from _names("provider", pack.providers, other.providers)
     for name in sorted(pack.providers.keys() & other.providers.keys()):
@@ -28,28 +28,33 @@ def only_in(pack: Pack, other: Pack) -> Iterator[Named]:
                 yield Named("model", f"{name} / {model.name}", origin, (name, model.name))
     yield from _names("rule", pack.rules, other.rules)
     yield from _names("waiver", pack.waivers, other.waivers)
+    yield from _names("bundle", pack.bundles, other.bundles, refused=True)
 
 
-def _names(what: str, mine: Mapping[str, Definition[Any]], others: Mapping[str, Definition[Any]]) -> Iterator[Named]:
-    return (Named(what, name, mine[name].origin) for name in sorted(mine.keys() - others.keys()))
+def _names(
+    what: str, mine: Mapping[str, Definition[Any]], others: Mapping[str, Definition[Any]], *, refused: bool = False
+) -> Iterator[Named]:
+    return (Named(what, name, mine[name].origin, refused=refused) for name in sorted(mine.keys() - others.keys()))
 
 
 def _labels(pack: Pack, other: Pack) -> Iterator[Named]:
     if pack.labels is None:
         if other.labels is not None:
-            yield Named("label", "any that is not declared")
+            yield Named("label", "any that is not declared", refused=True)
         return
-    others = other.labels or {}
+    # A pack that declares no labels takes any: it refuses none.
+    others, refused = other.labels or {}, other.labels is not None
     for key in sorted(pack.labels):
         mine = pack.labels[key]
         theirs = others.get(key)
         if theirs is None or theirs.value.set_by != mine.value.set_by:
             # Whose it is to say tells labels apart: a request that names the operator's is refused.
-            yield Named("label", f"{key} (set by the operator)" if mine.value.set_by else key, mine.origin)
+            name = f"{key} (set by the operator)" if mine.value.set_by else key
+            yield Named("label", name, mine.origin, refused=refused)
             continue
         for value in mine.value.values:
             if value not in theirs.value.values:
-                yield Named("value", f"{key}={value}", mine.origin)
+                yield Named("value", f"{key}={value}", mine.origin, refused=True)
 
 
 _OF_PROVIDER: Final[Mapping[str, Callable[[ProviderMetadata], Any]]] = {

@@ -1,20 +1,32 @@
 """Which labels of requests tell the answers of two packs apart: those values that a rule of one of them tells apart."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 from math import prod
 from typing import Any
 
 from ...conditions import Leaf
 from ...errors import InvalidRequestError
-from ...kleene import compiled
+from ...kleene import Compiled, compiled
+from ...rulebook import RequestFacts
 from ..pack import Pack, Resolved
 
-__all__ = ["MOST_COMBINATIONS", "Combination", "LabelValue", "LabelValues", "Labelling", "labelling", "resolving"]
+__all__ = [
+    "MOST_COMBINATIONS",
+    "Combination",
+    "Goal",
+    "LabelValue",
+    "LabelValues",
+    "Labelling",
+    "labelling",
+    "resolving",
+]
 
 MOST_COMBINATIONS = 256
 """How many combinations of labels are looked at for a tenant and a capability."""
+
+_MOST_STEPS = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,25 @@ _PREFIX = "labels."
 
 
 @dataclass(frozen=True, slots=True)
+class Goal:
+    """That a rule of a pack applies to a request, or that it doesn't.
+
+    Attributes:
+        pack: The number of the pack.
+        facts: The request, whatever its labels.
+        when: The requests that the rule applies to.
+        if_unknown: Whether it applies where that is unknown.
+        wanted: Whether it is to apply.
+    """
+
+    pack: int
+    facts: RequestFacts
+    when: Compiled
+    if_unknown: bool
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Labelling:
     """The combinations of labels that matter to a request.
 
@@ -60,17 +91,81 @@ class Labelling:
         values: For each key, the classes of its values.
         combinations: One class of each key each; those with the fewest labels first.
         total: How many combinations there are, whether they are listed or not.
+        bare: The labels of a request that gives none, under each pack.
+        known: For each key and each class of its values, what each pack takes it for; None: for nothing.
     """
 
     keys: tuple[str, ...]
     values: tuple[tuple[LabelValues, ...], ...]
     combinations: tuple[Combination, ...]
     total: int
+    bare: tuple[Mapping[str, str], ...]
+    known: Mapping[tuple[str, LabelValues], tuple[str | None, ...]]
 
     def given(self, combination: Combination) -> dict[str, str]:
         """What a request with one of the values of each key says."""
         found = ((key, values[0].text) for key, values in zip(self.keys, combination, strict=True))
         return {key: text for key, text in found if text is not None}
+
+    def labels(self, combination: Combination, pack: int) -> dict[str, str]:
+        """What a pack knows of a request with such labels: defaults, and what the capability fixes, among them."""
+        found: dict[str, str | None] = dict(self.bare[pack])
+        for key, values in zip(self.keys, combination, strict=True):
+            found[key] = self.known[key, values][pack]
+        return {key: text for key, text in found.items() if text is not None}
+
+    def starting_with(self, first: Iterable[Combination]) -> "Labelling":
+        """The same with some combinations before the others, so that these are not cut."""
+        chosen = dict.fromkeys((*first, *self.combinations))
+        return replace(self, combinations=tuple(islice(chosen, MOST_COMBINATIONS)))
+
+    def meeting(self, goals: Sequence[Goal]) -> Combination | None:
+        """The first combination that meets all of some goals, with the first class of every key they leave open.
+
+        Keys are settled one by one, and no further where a goal is out of reach: a conjunction takes as many steps
+        as its keys have values. The search ends after a bounded number of steps, as if there were none.
+        """
+        fields = {name for goal in goals for name in goal.when.fields}
+        places = [place for place, key in enumerate(self.keys) if f"{_PREFIX}{key}" in fields]
+        first = [classes[0] for classes in self.values]
+        steps = _MOST_STEPS
+        chosen: list[LabelValues] = []
+        waiting = [iter(self.values[place]) for place in places[:1]]
+        if not places:
+            return tuple(first) if all(self._reached(goal, (), ()) for goal in goals) else None
+        while waiting and steps:
+            steps -= 1
+            values = next(waiting[-1], None)
+            if values is None:
+                waiting.pop()
+                if chosen:
+                    chosen.pop()
+                continue
+            settled = (*chosen, values)
+            reached = [self._reached(goal, places, settled) for goal in goals]
+            if False in reached:
+                continue
+            if len(settled) == len(places):
+                for place, each in zip(places, settled, strict=True):
+                    first[place] = each
+                return tuple(first)
+            chosen.append(values)
+            waiting.append(iter(self.values[places[len(chosen)]]))
+        return None
+
+    def _reached(self, goal: Goal, places: Sequence[int], settled: Sequence[LabelValues]) -> bool | None:
+        """Whether a goal is met once the labels of some keys are settled; None while that is open."""
+        labels: dict[str, str | None] = dict(self.bare[goal.pack])
+        labels.update((self.keys[place], None) for place in places)
+        for place, values in zip(places, settled, strict=False):
+            labels[self.keys[place]] = self.known[self.keys[place], values][goal.pack]
+        facts = replace(goal.facts, labels={key: text for key, text in labels.items() if text is not None})
+        value = goal.when.value(facts.observed(goal.when.fields))
+        if value is None:
+            if len(settled) < len(places):
+                return None
+            value = goal.if_unknown
+        return value is goal.wanted
 
 
 def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]) -> Labelling:
@@ -92,7 +187,15 @@ def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Seque
             keys.append(key)
             classes.append(found)
     combined = tuple(islice(_combinations(classes), MOST_COMBINATIONS))
-    return Labelling(tuple(keys), tuple(classes), combined, prod(map(len, classes)))
+    bare = tuple(each.labels for each in tried({}) or ())
+    known: dict[tuple[str, LabelValues], tuple[str | None, ...]] = {}
+    for key, found in zip(keys, classes, strict=True):
+        for values in found:
+            text = values[0].text
+            known[key, values] = tuple(
+                each.labels.get(key) for each in tried({} if text is None else {key: text}) or ()
+            )
+    return Labelling(tuple(keys), tuple(classes), combined, prod(map(len, classes)), bare, known)
 
 
 def _classes(

@@ -8,23 +8,23 @@ from ...bits import positions
 from ...catalog import Catalog
 from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...constraints import NamedConstraint, Origin, compile_with_rules
-from ...declarations import Capability, FeatureNeed, read_capability
+from ...declarations import Capability, FeatureNeed
 from ...issues import shown
 from ...kleene import Call, Setting
 from ...moments import Moment, is_within
 from ...providers import DeclaredProvider
 from ...ranking import rank
-from ...rulebook import RequestFacts, Rulebook, read_rulebook
+from ...rulebook import Entry, RequestFacts, Rulebook, read_rulebook
 from ...rules import Rule
 from ...ruleterms import Ordering, RuleTerm, Wish, apply
 from ..pack import Pack, PolicyInForce, Resolved
 
-__all__ = ["Asked", "Outcome", "Rejecting", "ShadowOutcome", "Side", "TenantSide"]
+__all__ = ["Asked", "Outcome", "Rejecting", "ShadowOutcome", "Side", "TenantSide", "facts_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request asks for, under one of the packs. Equal only to itself: what was found out of it is kept.
+    """What a request asks for, under one of the packs.
 
     Attributes:
         capability: The declaration.
@@ -43,12 +43,12 @@ class Asked:
     preferred_model: str | None
 
     @classmethod
-    def of(cls, resolved: Resolved, capability: Capability | None = None) -> "Asked":
-        """What a resolved request asks for; its capability may have been read before."""
+    def of(cls, resolved: Resolved) -> "Asked":
+        """What a resolved request asks for."""
         entry = resolved.entry
         tokens = None if entry is None else entry.tokens
         return cls(
-            read_capability(resolved.declaration) if capability is None else capability,
+            resolved.capability,
             None if entry is None else entry.name,
             None if tokens is None else Call(int(tokens.prompt), int(tokens.completion)),
             resolved.labels,
@@ -114,9 +114,13 @@ class Rejecting:
     waivers: tuple[str, ...] = ()
 
 
+_KEPT = 4096
+"""For how many requests that rules tell apart, and how many declarations, what was found out is kept."""
+
+
 @dataclass(slots=True)
 class _InForce:
-    """Which rules with a `when` apply to a request: as far as it was asked."""
+    """Which rules with a `when` apply to requests that they don't tell apart: as far as it was asked."""
 
     asked: int = 0
     holds: int = 0
@@ -145,10 +149,21 @@ class Side:
         self.regions = book.regions
         self.entries = book.entries
         self.numbers = {entry.rule.name: number for number, entry in enumerate(book.entries)}
+        self.of_call = frozenset(number for number, entry in enumerate(book.entries) if _prices_calls(entry))
         self._settings: dict[Call | None, Setting] = {}
         self._dated: dict[Moment, tuple[int, int]] = {}
-        self._in_force: dict[Asked, _InForce] = {}
-        self._callers: dict[int, tuple[Capability, tuple[NamedConstraint, ...]]] = {}
+        self._looked_at = tuple(
+            dict.fromkeys(
+                name.partition(".")[2]
+                for entry in book.entries
+                if entry.when is not None
+                for name in entry.when.fields
+                if name.startswith("labels.")
+            )
+        )
+        self._in_force: dict[tuple[Any, ...], _InForce] = {}
+        self._holding: dict[tuple[Any, ...], bool] = {}
+        self._callers: dict[Capability, tuple[NamedConstraint, ...]] = {}
         self._terms: dict[tuple[int, Call | None, tuple[str, ...]], tuple[RuleTerm, int]] = {}
         self._preferences: dict[tuple[int, Call | None], Wish | Ordering | None] = {}
         self._tenants: dict[tuple[str, Moment], TenantSide] = {}
@@ -176,26 +191,46 @@ class Side:
 
     def applying(self, asked: Asked, rules: int, at: Moment) -> int:
         """Those of some rules with a `when`, whose dates cover the time, that apply to a request."""
-        known = self._in_force.get(asked)
+        if not rules:
+            return 0
+        facts = facts_of(asked, at)
+        labels = tuple(map(asked.labels.get, self._looked_at))
+        key = facts.kind, facts.features, facts.capability, labels
+        known = self._in_force.get(key)
         if known is None:
-            known = self._in_force[asked] = _InForce()
+            if len(self._in_force) >= _KEPT:
+                self._in_force.clear()
+            known = self._in_force[key] = _InForce()
         missing = rules & ~known.asked
         if missing:
-            features = tuple(need.feature for need in asked.capability.needs if isinstance(need, FeatureNeed))
-            facts = RequestFacts(asked.capability.kind, features, asked.name, asked.labels, None, at)
             for number in positions(missing):
-                if self.entries[number].is_in_force(facts):
+                if self._holds(number, facts):
                     known.holds |= 1 << number
             known.asked |= missing
         return known.holds & rules
 
+    def _holds(self, number: int, facts: RequestFacts) -> bool:
+        """Whether the `when` of a rule that has one lets it apply; found out once for all that it looks at."""
+        entry = self.entries[number]
+        if entry.when is None:
+            return True
+        key = number, *map(facts.value, entry.when.fields)
+        found = self._holding.get(key)
+        if found is None:
+            if len(self._holding) >= _KEPT * 16:
+                self._holding.clear()
+            found = self._holding[key] = entry.asks_for(facts, entry.when)
+        return found
+
     def callers(self, capability: Capability) -> tuple[NamedConstraint, ...]:
         """The kind check and the needs of a declaration."""
-        found = self._callers.get(id(capability))
-        if found is None or found[0] is not capability:
+        found = self._callers.get(capability)
+        if found is None:
+            if len(self._callers) >= _KEPT:
+                self._callers.clear()
             constraints = compile_with_rules(capability, None, self.catalog, (), regions=self.regions)
-            found = self._callers[id(capability)] = capability, tuple(constraints)
-        return found[1]
+            found = self._callers[capability] = tuple(constraints)
+        return found
 
     def clauses(self, policy: PolicyInForce) -> tuple[NamedConstraint, ...]:
         """The clauses of a policy."""
@@ -206,6 +241,8 @@ class Side:
 
     def term(self, number: int, call: Call | None, lifts: tuple[str, ...]) -> tuple[RuleTerm, int]:
         """What a rule that requires or forbids compares when some of its waivers hold, and whom it admits."""
+        if number not in self.of_call:
+            call = None
         key = number, call, lifts
         found = self._terms.get(key)
         if found is None:
@@ -219,6 +256,8 @@ class Side:
 
     def preference(self, number: int, call: Call | None) -> Wish | Ordering | None:
         """What a rule that prefers adds to the ranking; None when nothing is known of what it orders by."""
+        if number not in self.of_call:
+            call = None
         key = number, call
         if key not in self._preferences:
             entry = replace(self.entries[number], when=None, since=None, until=None)
@@ -239,6 +278,12 @@ class Side:
         if found is None:
             found = self._tenants[key] = TenantSide(self, self.pack.policy(name), at)
         return found
+
+
+def facts_of(asked: Asked, at: Moment) -> RequestFacts:
+    """What rules may look at in a request; waivers, which go by the tenant, are no matter of these."""
+    features = tuple(need.feature for need in asked.capability.needs if isinstance(need, FeatureNeed))
+    return RequestFacts(asked.capability.kind, features, asked.name, asked.labels, None, at)
 
 
 _NOTHING_ASKED = Capability.model_construct(needs=())
@@ -297,8 +342,24 @@ class TenantSide:
         for provider in side.pack.providers.values():
             if not provider.value.visible_to(policy.tenant):
                 self.visible &= ~side.catalog.of_provider(provider.name)
+        self._counts_calls = any(number in side.of_call for number in self.attached)
         self._plans: dict[Call | None, _Plan] = {}
         self._rules: dict[tuple[int, Call | None], Rejecting] = {}
+
+    def likeness(self) -> tuple[Any, ...]:
+        """What its answers come of, beside the catalog and the request: equal on two sides whose answers are, too."""
+        return self.side.regions, self.visible, self.policy.clauses, tuple(self.rules().items())
+
+    def rules(self) -> dict[str, tuple[Any, ...]]:
+        """What each of its rules says that answers depend on, by its name and in order."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for number in self.attached:
+            entry = self.side.entries[number]
+            rule, lifting = entry.rule, self._lifts.get(number, ())
+            lifts = tuple((lift.waiver.name, lift.admits) for lift in entry.lifts if lift.waiver.name in lifting)
+            what = rule.effect, rule.shadow, rule.weight, rule.order
+            found[rule.name] = *what, entry.condition, entry.when, lifts
+        return found
 
     def when_leaves(self) -> Iterator[Leaf]:
         """The comparisons by which its rules tell requests apart."""
@@ -308,6 +369,8 @@ class TenantSide:
                 yield from leaves(when.node)
 
     def _plan(self, call: Call | None) -> _Plan:
+        if not self._counts_calls:
+            call = None
         found = self._plans.get(call)
         if found is None:
             within = self.visible
@@ -461,28 +524,37 @@ class TenantSide:
             )
 
     def _rule(self, number: int, asked: Asked) -> Rejecting:
-        found = self._rules.get((number, asked.call))
+        # What a comparison of costs means depends on the call, and one of regions on the groups.
+        call = asked.call if number in self.side.of_call else None
+        found = self._rules.get((number, call))
         if found is not None:
             return found
         lifts = self._lifts.get(number, ())
-        term, admitted = self.side.term(number, asked.call, lifts)
+        term, admitted = self.side.term(number, call, lifts)
         rule = term.rule
-        # What a comparison of regions means depends on the groups, and one of costs on the call.
         groups = self.side.regions if "region" in term.fields else None
-        call = asked.call if "callUsd" in term.fields else None
         name = f"rules/{rule.name}"
-        found = self._rules[number, asked.call] = Rejecting(
+        found = self._rules[number, call] = Rejecting(
             name,
             term.label,
             "rule",
             admitted,
-            (term, groups, call),
+            (term, groups, call if "callUsd" in term.fields else None),
             because=rule.because,
             contact=rule.owner,
             origins=tuple(self.policy.origins.get(name, ())),
             waivers=lifts,
         )
         return found
+
+
+def _prices_calls(entry: Entry) -> bool:
+    """Whether what a rule comes to may depend on the call."""
+    conditions = [lift.admits for lift in entry.lifts]
+    if entry.condition is not None:
+        conditions.append(entry.condition)
+    ordering = entry.rule.order is not None and entry.rule.order.field == "callUsd"
+    return ordering or any("callUsd" in each.fields for each in conditions)
 
 
 def leaves(node: Node) -> Iterator[Leaf]:

@@ -5,19 +5,25 @@ import posixpath
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..errors import WhyrouteError
 from ..issues import shown
-from ..rulepack import Pack, Place, Problem, load_pack
-from ..rulepack.loading import pack_of
-from ..rulepack.sources import SUFFIXES, Source, source_of
-from .output import CommandError
+from .loading import load_pack, pack_of
+from .pack import Pack
+from .problems import Place, Problem
+from .sources import SUFFIXES, Source, source_of
 
-__all__ = ["opened_at"]
+__all__ = ["UnreadableRevisionError", "load_pack_at"]
 
 
-def opened_at(spec: str) -> Pack:
+class UnreadableRevisionError(WhyrouteError):
+    """A pack can't be read at a revision; the message says why."""
+
+    code: ClassVar[str] = "unreadable-revision"
+
+
+def load_pack_at(spec: str) -> Pack:
     """The pack at a path, or at `REV:PATH`; a path that is there is a path, whatever colons are in it.
 
     Args:
@@ -25,21 +31,14 @@ def opened_at(spec: str) -> Pack:
             directory when it starts with `./` or `../`.
 
     Raises:
-        CommandError: It can't be loaded.
+        UnreadableFileError: The path is not there.
+        UnreadableRevisionError: There is no such revision or path, or git is not there to read it.
+        PackError: The pack is broken; all problems of all files.
     """
-    try:
-        if ":" not in spec or os.path.lexists(spec):
-            return load_pack(spec)
-        revision, _, path = spec.partition(":")
-        return _at_revision(spec, revision, path)
-    except WhyrouteError as error:
-        raise CommandError(error) from None
-    except _GitError as error:
-        raise CommandError(str(error)) from None
-
-
-class _GitError(Exception):
-    """A revision can't be read; the message says why."""
+    if ":" not in spec or os.path.lexists(spec):
+        return load_pack(spec)
+    revision, _, path = spec.partition(":")
+    return _at_revision(spec, revision, path)
 
 
 class _Entry(NamedTuple):
@@ -63,18 +62,20 @@ _LINK = "120000"
 
 def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if not revision:
-        raise _GitError("the revision is missing before the colon; write REV:PATH, such as HEAD:rules")
+        raise UnreadableRevisionError("the revision is missing before the colon; write REV:PATH, such as HEAD:rules")
     if revision.startswith("-"):
-        raise _GitError(f"{shown(revision)} is no revision")
+        raise UnreadableRevisionError(f"{shown(revision)} is no revision")
     inside = _git("rev-parse", "--show-prefix")
     if inside is None:
-        raise _GitError(
+        raise UnreadableRevisionError(
             f"there is no file {shown(spec)}, and no git repository here to have the revision {shown(revision)}"
         )
     prefix = os.fsdecode(inside).removesuffix("\n")
     tree = _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if tree is None or not re.fullmatch(rb"[0-9a-f]+\n", tree):
-        raise _GitError(f"{shown(revision)} is no revision of this git repository, and no such file is there either")
+        raise UnreadableRevisionError(
+            f"{shown(revision)} is no revision of this git repository, and no such file is there either"
+        )
     root = tree.decode("ascii").strip()
     wanted = _from_root(path, prefix)
     entry = _entry(root, wanted)
@@ -82,15 +83,17 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if entry is None:
         inner = posixpath.join(prefix, wanted) if prefix else ""
         hint = f"; did you mean {shown(f'{revision}:./{path}')}?" if inner and _entry(root, inner) else ""
-        raise _GitError(
+        raise UnreadableRevisionError(
             f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}"
         )
     if entry.mode == _LINK:
         entry = _target(root, wanted, entry)
         if entry is None:
-            raise _GitError(f"{shown(wanted)} is a link that leads to nothing at {shown(revision)}")
+            raise UnreadableRevisionError(f"{shown(wanted)} is a link that leads to nothing at {shown(revision)}")
     if entry.kind == "commit":
-        raise _GitError(f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository")
+        raise UnreadableRevisionError(
+            f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository"
+        )
     sources, problems = _sources(root, name, wanted, entry)
     return pack_of(name, sources, problems)
 
@@ -98,13 +101,13 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
 def _from_root(path: str, prefix: str) -> str:
     """A path from the root of the repository, without a slash at its ends; empty for the root itself."""
     if path.startswith("/"):
-        raise _GitError(
+        raise UnreadableRevisionError(
             f"{shown(path)} is absolute; write the path from the root of the repository, or `./` and the rest"
         )
     relative = path in (".", "..") or path.startswith(("./", "../"))
     found = posixpath.normpath(posixpath.join(prefix, path) if relative else path)
     if found == ".." or found.startswith("../"):
-        raise _GitError(f"{shown(path)} leads out of the repository")
+        raise UnreadableRevisionError(f"{shown(path)} leads out of the repository")
     return "" if found == "." else found
 
 
@@ -197,7 +200,7 @@ def _contents(objects: Sequence[str]) -> list[bytes]:
         end = (output or b"").find(b"\n", at)
         header = re.fullmatch(rb"[0-9a-f]+ blob (\d+)", (output or b"")[at:end])
         if output is None or header is None:
-            raise _GitError(f"git has no object {name}; is this a partial clone?")
+            raise UnreadableRevisionError(f"git has no object {name}; is this a partial clone?")
         size = int(header.group(1))
         found.append(output[end + 1 : end + 1 + size])
         at = end + 1 + size + 1
@@ -215,14 +218,14 @@ def _git(*arguments: str, given: bytes = b"") -> bytes | None:
             env={**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
         )
     except FileNotFoundError:
-        raise _GitError("git is not installed, or not on the PATH; revisions are read with it") from None
+        raise UnreadableRevisionError("git is not installed, or not on the PATH; revisions are read with it") from None
     except (OSError, ValueError) as error:
-        raise _GitError(f"git can't be run: {error}") from None
+        raise UnreadableRevisionError(f"git can't be run: {error}") from None
     if done.returncode == 0:
         return done.stdout
     said = done.stderr.decode("utf-8", "replace").strip()
     if "dubious ownership" in said or "safe.directory" in said:
-        raise _GitError(
+        raise UnreadableRevisionError(
             "git does not trust this repository, which belongs to another user; see `safe.directory` of git"
         )
     return None
