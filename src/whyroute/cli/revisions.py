@@ -9,12 +9,42 @@ from typing import NamedTuple
 
 from ..errors import WhyrouteError
 from ..issues import shown
-from ..rulepack import Pack, Place, Problem, load_pack
+from ..rulepack import Pack, Place, Problem
 from ..rulepack.loading import pack_of
 from ..rulepack.sources import SUFFIXES, Source, source_of
 from .output import CommandError
+from .packs import opened
 
-__all__ = ["opened_at"]
+__all__ = ["MissingAtRevisionError", "empty_pack", "opened_at", "revision_hint"]
+
+
+class MissingAtRevisionError(CommandError):
+    """The revision is there, and nothing at the path in it."""
+
+
+def empty_pack(name: str) -> Pack:
+    """A pack that has nothing in it, to compare with."""
+    return pack_of(name, [Source(name, "whyroute: 1\n")])
+
+
+def revision_hint(spec: str, path: str) -> str:
+    """What to say of a path that isn't there but is a revision; empty when it is none.
+
+    Args:
+        spec: What was written.
+        path: The path that it is to be compared with.
+    """
+    if ":" in spec or spec.startswith("-") or os.path.lexists(spec) or ":" in path or os.path.isabs(path):
+        return ""
+    try:
+        if _git("rev-parse", "--verify", "--quiet", f"{spec}^{{tree}}") is None:
+            return ""
+        below = _git("rev-parse", "--show-prefix") not in (b"", b"\n")
+    except _GitError:
+        return ""
+    relative = path in (".", "..") or path.startswith(("./", "../"))
+    inside = f"./{path}" if below and not relative else path
+    return f"; it is a revision: did you mean {shown(f'{spec}:{inside}')}?"
 
 
 def opened_at(spec: str) -> Pack:
@@ -29,17 +59,23 @@ def opened_at(spec: str) -> Pack:
     """
     try:
         if ":" not in spec or os.path.lexists(spec):
-            return load_pack(spec)
+            return opened(spec)
         revision, _, path = spec.partition(":")
         return _at_revision(spec, revision, path)
     except WhyrouteError as error:
         raise CommandError(error) from None
+    except _MissingError as error:
+        raise MissingAtRevisionError(str(error)) from None
     except _GitError as error:
         raise CommandError(str(error)) from None
 
 
 class _GitError(Exception):
     """A revision can't be read; the message says why."""
+
+
+class _MissingError(_GitError):
+    """Nothing is at a path of a revision."""
 
 
 class _Entry(NamedTuple):
@@ -82,7 +118,7 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if entry is None:
         inner = posixpath.join(prefix, wanted) if prefix else ""
         hint = f"; did you mean {shown(f'{revision}:./{path}')}?" if inner and _entry(root, inner) else ""
-        raise _GitError(
+        raise _MissingError(
             f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}"
         )
     if entry.mode == _LINK:
