@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all fuzz lint bench clean
@@ -13,19 +14,25 @@ help: ## this list
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "whyroute needs Python 3.11 or later; $(PYTHON) is `$(PYTHON) -V 2>&1`. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "setting up $(VENV) with whyroute and what it needs; that takes a minute, once" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "python3 has no venv module here (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --editable .
+	@touch $@
+
+$(DEV_STAMP): $(STAMP)
+	@echo "installing the development tools into $(VENV); that takes some minutes, once" >&2
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --editable '.[dev]'
 	@touch $@
 
-setup: $(STAMP) ## make .venv and install the project with its development tools
+setup: $(DEV_STAMP) ## make .venv and install the project with its development tools
 
 demo: $(STAMP) ## route on the real catalog: one capability that has an answer and one that has none
 	@$(BIN)/whyroute route --request rules/requests/summarise.json --providers rules/catalog.yaml
 	@echo
 	@$(BIN)/whyroute explain --request rules/requests/impossible.json --providers rules/catalog.yaml
 
-lint: $(STAMP) ## ruff, mypy --strict, import-linter
+lint: $(DEV_STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -39,10 +46,10 @@ test-all: lint ## everything
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 MINUTES ?= 10
-fuzz: $(STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
+fuzz: $(DEV_STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
 	PYTHONPATH=tests $(BIN)/python tests/fuzz_packs.py --minutes $(MINUTES)
 
-bench: $(STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
+bench: $(DEV_STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
 	$(BIN)/python -m benchmarks $(ARGUMENTS)
 
 clean: ## remove .venv and caches

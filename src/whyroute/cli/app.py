@@ -379,7 +379,11 @@ def _read(asked: Asked, format: Format, output: Path | None) -> Any:
         if format is Format.json:
             with settled(2):
                 print_json({"error": error.to_dict()}, output)
-        raise CommandError(error) from None
+        if asked.request is not None:
+            raise CommandError(error) from None
+        from .packs import in_options  # noqa: PLC0415
+
+        raise CommandError(in_options(error)) from None
 
 
 def _of_pack(asked: Asked) -> Any:
@@ -489,6 +493,23 @@ def pack_tests(
         Optional[str],  # noqa: UP045
         typer.Option("--match", "-k", metavar="TEXT", help="Run the tests that have this in their name; case aside."),
     ] = None,
+    tenant: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--tenant", "-t", metavar="T", help="Run the cases of this tenant.", callback=_text, autocompletion=tenants
+        ),
+    ] = None,
+    capability: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--capability",
+            "-c",
+            metavar="NAME",
+            help="Run the cases of this capability.",
+            callback=_text,
+            autocompletion=capabilities,
+        ),
+    ] = None,
     at: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--at", metavar="TIME", help="The time of tests that have none of their own; default: now."),
@@ -527,6 +548,8 @@ def pack_tests(
         format.value,
         output,
         match,
+        tenant,
+        capability,
         at,
         fail_fast,
         coverage or fail_under is not None,
@@ -611,6 +634,9 @@ def diff(
         DiffFormat, typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment.")
     ] = DiffFormat.text,
     at: AtOption = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Where OLD is not in its revision, compare with an empty pack.")
+    ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="All of every list, however long; markdown still fits a comment.")
     ] = False,
@@ -633,6 +659,7 @@ def diff(
         fail_on=None if fail_on is None else fail_on.value,
         format=format.value,
         at=at,
+        allow_missing=allow_missing,
         everything=everything,
         output=output,
         progress=progress,
@@ -703,6 +730,7 @@ def bundle(
     """
     from ..errors import WhyrouteError  # noqa: PLC0415
     from .bundle import request_for_bundle, run_bundle  # noqa: PLC0415
+    from .packs import in_options  # noqa: PLC0415
 
     try:
         asked = request_for_bundle(
@@ -719,7 +747,7 @@ def bundle(
         if format is BundleFormat.json:
             with settled(2):
                 print_json({"error": error.to_dict()}, output)
-        raise CommandError(error) from None
+        raise CommandError(in_options(error) if request is None else error) from None
     run_bundle(
         asked,
         why_not=why_not or [],

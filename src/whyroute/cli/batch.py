@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from ..jsontext import terminal_safe
 from ..solver import EngineName
 from ..wire import answer_json
-from .inputs import lines_of, open_input, source_name
+from .inputs import lines_of, one_object_a_line, open_input, source_name
 from .output import CommandError, ReaderGoneError, sink
 
 __all__ = ["run_batch"]
@@ -30,7 +30,7 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
         answers = stack.enter_context(sink(output))
         size = _size(source)
         advance = stack.enter_context(_progress(size, wanted=progress))
-        for number, line in enumerate(lines_of(name, source), start=1):
+        for number, line in enumerate(one_object_a_line(name, lines_of(name, source)), start=1):
             valid, pieces = answer_json(line, number, engine=engine)
             invalid = invalid or not valid
             for piece in pieces:

@@ -1,16 +1,19 @@
 """`whyroute check`: what is wrong in a rule pack, or likely is."""
 
 import os
+import shlex
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from .. import __version__
 from ..errors import WhyrouteError
+from ..issues import printable
 from ..moments import moment_issues
 from ..render.checks import annotation_lines, check_document, check_lines, counts, kind_lines
 from ..render.sarif import relative_paths, sarif_log
 from ..rulepack.checks import Finding, check_pack
-from .output import CommandError, print_json, print_lines, settled
+from .output import CommandError, print_json, print_lines, remark, settled
+from .packs import not_loaded, whole_pack
 
 __all__ = ["run_check"]
 
@@ -42,7 +45,11 @@ def run_check(
     try:
         findings = check_pack(pack, now=at)
     except WhyrouteError as error:
-        raise CommandError(error) from None
+        raise not_loaded(error, pack) from None
+    if any(finding.name == "invalid-pack" for finding in findings) and (whole := whole_pack(pack)) is not None:
+        remark(
+            f"`{printable(pack)}` is one file of a pack; the pack is the folder: whyroute check {shlex.quote(whole)}"
+        )
     with settled(_status(findings, fail_on)):
         _print(findings, pack, format, output)
 

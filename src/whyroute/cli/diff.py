@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import WhyrouteError
-from ..issues import printable
+from ..issues import printable, shown
 from ..moments import moment_issues, written
 from ..rulepack import Pack
 from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requests
-from ..rulepack.revisions import load_pack_at
-from .inputs import lines_of, open_input
+from ..rulepack.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
+from .inputs import lines_of, one_object_a_line, open_input
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 
 __all__ = ["run_diff"]
@@ -26,6 +26,7 @@ def run_diff(
     fail_on: str | None,
     format: str,
     at: str | None,
+    allow_missing: bool,
     everything: bool,
     output: Path | None,
     progress: bool | None,
@@ -39,6 +40,7 @@ def run_diff(
         fail_on: What makes the exit status 1: `looser`, `broken` or `any`.
         format: `text`, `json` or `markdown`.
         at: The time of the requests; None: now.
+        allow_missing: Whether the old pack is an empty one where its revision doesn't have it.
         everything: Whether long lists are printed to their ends.
         output: The file to write instead of standard output.
         progress: Whether a bar shows on stderr; None: when that is a terminal.
@@ -50,7 +52,7 @@ def run_diff(
     if at is not None:
         for issue in moment_issues(at, ""):
             raise CommandError(f"--at: {issue.message}")
-    before, after = _packs(old, new)
+    before, after = _packs(old, new, allow_missing=allow_missing)
     wanted = None if requests is None else _requests(requests, before, after)
     with _progress(wanted=progress) as advance:
         comparison = compare_packs(
@@ -74,15 +76,25 @@ def run_diff(
             print_lines(comparison_lines(comparison, everything=everything), output)
 
 
-def _packs(old: str, new: str) -> tuple[Pack, Pack]:
+def _packs(old: str, new: str, *, allow_missing: bool) -> tuple[Pack, Pack]:
     """Both packs; when one can't be loaded, what is wrong with the other is told, too."""
     packs: list[Pack] = []
     failures: list[tuple[str, CommandError]] = []
     for role, spec in (("OLD", old), ("NEW", new)):
         try:
             packs.append(load_pack_at(spec))
+        except MissingAtRevisionError as error:
+            if role == "OLD" and allow_missing:
+                packs.append(empty_pack(spec))
+                remark(f"{error}: compared with an empty pack")
+                continue
+            hint = "; where the pack is new since then, --allow-missing compares with an empty one"
+            told = CommandError(f"{error}{hint}" if role == "OLD" else error)
+            failures.append((f"{role}, `{printable(spec)}`, can't be compared", told))
         except WhyrouteError as error:
-            failures.append((f"{role}, `{printable(spec)}`, can't be compared", CommandError(error)))
+            hint = revision_hint(spec, new if role == "OLD" else old)
+            told = CommandError(f"there is no file {shown(spec)}{hint}" if hint else error)
+            failures.append((f"{role}, `{printable(spec)}`, can't be compared", told))
     if failures:
         for sentence, each in failures[:-1]:
             complain(sentence)
@@ -95,7 +107,7 @@ def _packs(old: str, new: str) -> tuple[Pack, Pack]:
 def _requests(name: str, old: Pack, new: Pack) -> list[PackRequest]:
     with open_input(name) as stream:
         try:
-            return read_requests(lines_of(name, stream), old, new)
+            return read_requests(one_object_a_line(name, lines_of(name, stream)), old, new)
         except WhyrouteError as error:
             raise CommandError(error) from None
 

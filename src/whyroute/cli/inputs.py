@@ -1,5 +1,6 @@
 """Reading what the commands are given."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,7 @@ from ..issues import Issue, printable
 from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
 
-__all__ = ["STDIN", "lines_of", "open_input", "read_bytes", "request_document", "source_name"]
+__all__ = ["STDIN", "lines_of", "one_object_a_line", "open_input", "read_bytes", "request_document", "source_name"]
 
 STDIN = "-"
 
@@ -70,6 +71,35 @@ def lines_of(name: str, stream: BinaryIO) -> Iterator[bytes]:
         if not line:
             return
         yield line.rstrip(b"\n")
+
+
+_KEY = re.compile(rb'\s*"(?:[^"\\]|\\.)*"\s*:')
+
+
+def one_object_a_line(name: str, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines, unless they begin as a JSON document does that is laid out over many.
+
+    Only lines that a document may begin with wait for the next one.
+
+    Raises:
+        CommandError: It is such a document; one sentence says more than an error for each of its lines.
+    """
+    first = next(lines, None)
+    if first is None:
+        return
+    if first.strip() in (b"{", b"["):
+        second = next(lines, None)
+        if second is not None:
+            within = second.strip()
+            if (first.strip() == b"{" and _KEY.match(second)) or (first.strip() == b"[" and within[:1] == b"{"):
+                what = "one object over many lines" if first.strip() == b"{" else "a list"
+                raise CommandError(f"{source_name(name)}: one object per line; this looks like {what}")
+        yield first
+        if second is not None:
+            yield second
+    else:
+        yield first
+    yield from lines
 
 
 def request_document(name: str, providers: str | None) -> dict[str, Any]:

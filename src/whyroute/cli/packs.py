@@ -1,18 +1,21 @@
 """Packs on the command line: loading them, and the requests that the options make of them."""
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..catalogfile import read_document
-from ..errors import WhyrouteError
-from ..issues import printable, shown
+from ..catalogfile import UnreadableFileError, read_document
+from ..errors import InvalidRequestError, WhyrouteError
+from ..issues import Issue, printable, shown
 from ..moments import moment_issues, written
 from ..rulepack import Pack, load_pack
+from ..rulepack.sources import SUFFIXES
 from ..wire import Request
 from .output import CommandError
 
-__all__ = ["labels_of", "opened", "request_of", "time_of"]
+__all__ = ["in_options", "labels_of", "not_loaded", "opened", "request_of", "time_of", "whole_pack"]
 
 
 def opened(path: str) -> Pack:
@@ -24,7 +27,78 @@ def opened(path: str) -> Pack:
     try:
         return load_pack(path)
     except WhyrouteError as error:
-        raise CommandError(error) from None
+        raise not_loaded(error, path) from None
+
+
+def not_loaded(error: WhyrouteError, path: str) -> CommandError:
+    """That a pack can't be loaded; of a path that isn't there, where it was looked for."""
+    if not isinstance(error, UnreadableFileError) or os.path.lexists(path):
+        return CommandError(error)
+    if os.path.isabs(path):
+        return CommandError(error)
+    here = os.getcwd()
+    hint = "; this folder is a pack itself: write `.`" if _has_files_of_a_pack(here) else ""
+    return CommandError(f"{error} in `{printable(here)}`{hint}")
+
+
+def whole_pack(path: str) -> str | None:
+    """The folder that is the pack, when a path is one of several files of it; None when it is no such file."""
+    if not os.path.isfile(path):
+        return None
+    folder = os.path.dirname(path) or "."
+    if sum(_begins_a_pack(os.path.join(folder, name)) for name in _names(folder)) < 2 and not _has_files_of_a_pack(
+        os.path.join(folder, os.pardir)
+    ):
+        return None
+    found = folder
+    for _ in range(_MOST_FOLDERS):
+        above = os.path.normpath(os.path.join(found, os.pardir))
+        if not _has_files_of_a_pack(above):
+            break
+        found = above
+    return found
+
+
+_MOST_FOLDERS = 8
+_MOST_BYTES = 4096
+_FIRST_KEY = re.compile(rb"^whyroute:", re.MULTILINE)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.lower().endswith(SUFFIXES))
+    except OSError:
+        return []
+
+
+def _has_files_of_a_pack(folder: str) -> bool:
+    return any(_begins_a_pack(os.path.join(folder, name)) for name in _names(folder))
+
+
+def _begins_a_pack(file: str) -> bool:
+    try:
+        if not os.path.isfile(file):
+            return False
+        with open(file, "rb") as stream:
+            return _FIRST_KEY.search(stream.read(_MOST_BYTES)) is not None
+    except OSError:
+        return False
+
+
+def in_options(error: WhyrouteError) -> WhyrouteError:
+    """An error that says where an option stands, and not where its value does in the request that it is part of."""
+    if not isinstance(error, InvalidRequestError):
+        return error
+    return InvalidRequestError([Issue(_option(each.path), each.message) for each in error.issues])
+
+
+def _option(path: str) -> str:
+    head, _, key = path.removeprefix("/").partition("/")
+    if head == "at":
+        return "--at"
+    if head == "labels":
+        return f"--label {key.replace('~1', '/').replace('~0', '~')}".rstrip()
+    return {"preferredProvider": "--prefer-provider", "preferredModel": "--prefer-model"}.get(head, path)
 
 
 def request_of(

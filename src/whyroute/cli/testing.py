@@ -14,6 +14,7 @@ from ..errors import WhyrouteError
 from ..moments import written
 from ..rulepack import Results, load_pack, run_tests
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
+from .packs import not_loaded
 from .watching import changes
 
 __all__ = ["TestRun", "run_pack_tests"]
@@ -28,6 +29,8 @@ class TestRun:
         format: How the results are printed.
         output: The file to write them to; None: standard output.
         match: The text that the names of the tests have in them.
+        tenant: The tenant of the cases to run; None: all.
+        capability: Their capability; None: all.
         at: The time of tests that have none; None: the present.
         fail_fast: Whether the first failure ends the run.
         coverage: Whether to tell what the tests reach.
@@ -42,6 +45,8 @@ class TestRun:
     format: Literal["text", "json", "junit"] = "text"
     output: Path | None = None
     match: str | None = None
+    tenant: str | None = None
+    capability: str | None = None
     at: str | None = None
     fail_fast: bool = False
     coverage: bool = False
@@ -85,12 +90,14 @@ def _once(run: TestRun) -> int:
                 pack,
                 now=run.at if run.at is not None else written(datetime.now(UTC)),
                 match=run.match,
+                tenant=run.tenant,
+                capability=run.capability,
                 fail_fast=run.fail_fast,
                 coverage=run.coverage,
                 told=told,
             )
     except WhyrouteError as error:
-        raise CommandError(error) from None
+        raise not_loaded(error, run.pack) from None
     status = 0 if results.passed else 1
     # The status stands when whoever reads the answer has enough before its end; one who watches is told of it.
     with suppress(*() if run.watch else (ReaderGoneError,)):

@@ -14,13 +14,17 @@ from .pack import Pack
 from .problems import Place, Problem
 from .sources import SUFFIXES, Source, source_of
 
-__all__ = ["UnreadableRevisionError", "load_pack_at"]
+__all__ = ["MissingAtRevisionError", "UnreadableRevisionError", "empty_pack", "load_pack_at", "revision_hint"]
 
 
 class UnreadableRevisionError(WhyrouteError):
     """A pack can't be read at a revision; the message says why."""
 
     code: ClassVar[str] = "unreadable-revision"
+
+
+class MissingAtRevisionError(UnreadableRevisionError):
+    """The revision is there, and nothing at the path in it."""
 
 
 def load_pack_at(spec: str) -> Pack:
@@ -39,6 +43,31 @@ def load_pack_at(spec: str) -> Pack:
         return load_pack(spec)
     revision, _, path = spec.partition(":")
     return _at_revision(spec, revision, path)
+
+
+def empty_pack(name: str) -> Pack:
+    """A pack that has nothing in it, to compare with."""
+    return pack_of(name, [Source(name, "whyroute: 1\n")])
+
+
+def revision_hint(spec: str, path: str) -> str:
+    """What to say of a path that isn't there but is a revision; empty when it is none.
+
+    Args:
+        spec: What was written.
+        path: The path that it is to be compared with.
+    """
+    if ":" in spec or spec.startswith("-") or os.path.lexists(spec) or ":" in path or os.path.isabs(path):
+        return ""
+    try:
+        if _git("rev-parse", "--verify", "--quiet", f"{spec}^{{tree}}") is None:
+            return ""
+        below = _git("rev-parse", "--show-prefix") not in (b"", b"\n")
+    except UnreadableRevisionError:
+        return ""
+    relative = path in (".", "..") or path.startswith(("./", "../"))
+    inside = f"./{path}" if below and not relative else path
+    return f"; it is a revision: did you mean {shown(f'{spec}:{inside}')}?"
 
 
 class _Entry(NamedTuple):
@@ -83,7 +112,7 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if entry is None:
         inner = posixpath.join(prefix, wanted) if prefix else ""
         hint = f"; did you mean {shown(f'{revision}:./{path}')}?" if inner and _entry(root, inner) else ""
-        raise UnreadableRevisionError(
+        raise MissingAtRevisionError(
             f"there is no {shown(wanted)} at {shown(revision)}; paths are from the root of the repository{hint}"
         )
     if entry.mode == _LINK:

@@ -35,15 +35,21 @@ class NoTestsError(WhyrouteError):
         pack: What was loaded.
         match: The text that no test's name has in it; None when the pack has no tests.
         known: The names of the tests that there are.
+        about: The tenant and the capability that no case is about, in words; None: all that were asked for.
     """
 
     code: ClassVar[str] = "no-tests"
 
-    def __init__(self, pack: str, match: str | None = None, known: Iterable[str] = ()) -> None:
+    def __init__(
+        self, pack: str, match: str | None = None, known: Iterable[str] = (), about: str | None = None
+    ) -> None:
         self.pack = pack
         self.match = match
         self.known = tuple(known)
-        if match is None or not self.known:
+        self.about = about
+        if about is not None:
+            why = f"no case to run: {about}"
+        elif match is None or not self.known:
             why = f"{shown(pack)} has no tests; write some under `tests:`"
         else:
             near = did_you_mean(match, self.known) or f"; there are {len(self.known)}, such as {shown(self.known[0])}"
@@ -51,7 +57,7 @@ class NoTestsError(WhyrouteError):
         super().__init__(why)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.pack, self.match, self.known)
+        return type(self), (self.pack, self.match, self.known, self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,8 @@ def run_tests(
     *,
     now: str,
     match: str | None = None,
+    tenant: str | None = None,
+    capability: str | None = None,
     fail_fast: bool = False,
     coverage: bool = False,
     told: Callable[[CaseResult, int], None] | None = None,
@@ -157,6 +165,8 @@ def run_tests(
         pack: The pack.
         now: The time of tests that have none: a date, or a date and time with its zone.
         match: Run the tests that have this in their name, whatever the case.
+        tenant: Run their cases of this tenant alone.
+        capability: Run their cases of this capability of the pack alone.
         fail_fast: Stop at the first case that fails.
         coverage: Gather what the cases reach, too; about twice the time.
         told: Called with each result and the number of all cases, as they come.
@@ -171,9 +181,16 @@ def run_tests(
         raise InvalidRequestError(issues)
     wanted = None if match is None else match.casefold()
     tests = [each for each in pack.tests.values() if wanted is None or wanted in each.name.casefold()]
-    cases = [case for test in tests for case in _cases(pack, test)]
     if not tests:
         raise NoTestsError(pack.path, match if pack.tests else None, pack.tests)
+    cases = [
+        case
+        for test in tests
+        for case in _cases(pack, test)
+        if tenant in (None, case.tenant) and capability in (None, case.capability)
+    ]
+    if not cases and (tenant is not None or capability is not None):
+        raise NoTestsError(pack.path, about=_about(pack, tenant, capability))
     begun = clock()
     runner = _Runner(pack, now, Gatherer(pack) if coverage else None)
     runner.expect(cases)
@@ -189,6 +206,19 @@ def run_tests(
             break
     gathered = None if runner.gatherer is None else runner.gatherer.coverage()
     return Results(pack, tuple(found), before - begun, len(cases) - len(found), gathered)
+
+
+def _about(pack: Pack, tenant: str | None, capability: str | None) -> str:
+    """Whom no case is about, and who may be meant."""
+    asked = (("tenant", tenant, pack.tenants), ("capability", capability, pack.capabilities))
+    unknown = [
+        f"{shown(name)} is no {what} of the pack{did_you_mean(name, known)}"
+        for what, name, known in asked
+        if name is not None and name not in known
+    ]
+    return "; ".join(unknown) or "no test is about " + " and ".join(
+        f"{what} {shown(name)}" for what, name, _ in asked if name is not None
+    )
 
 
 def _cases(pack: Pack, test: Definition[PackTest]) -> Iterator[Case]:
