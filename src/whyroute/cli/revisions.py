@@ -28,14 +28,18 @@ def opened_at(spec: str) -> Pack:
         CommandError: It can't be loaded.
     """
     try:
-        if ":" not in spec or os.path.lexists(spec):
+        split = _SPEC.fullmatch(spec)
+        if split is None or os.path.lexists(spec):
             return load_pack(spec)
-        revision, _, path = spec.partition(":")
-        return _at_revision(spec, revision, path)
+        return _at_revision(spec, *split.groups())
     except WhyrouteError as error:
         raise CommandError(error) from None
     except _GitError as error:
         raise CommandError(str(error)) from None
+
+
+# A time in `@{...}` and a search in `^{/...}` may hold colons of their own.
+_SPEC = re.compile(r"((?:[@^]\{[^}]*\}|[^:])*+):(.*)", re.DOTALL)
 
 
 class _GitError(Exception):
@@ -91,6 +95,8 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
             raise _GitError(f"{shown(wanted)} is a link that leads to nothing at {shown(revision)}")
     if entry.kind == "commit":
         raise _GitError(f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository")
+    if entry.kind == "blob" and path.endswith(("/", "/.")):
+        raise _GitError(f"{shown(wanted)} is a file at {shown(revision)}; leave out what follows its name")
     sources, problems = _sources(root, name, wanted, entry)
     return pack_of(name, sources, problems)
 
