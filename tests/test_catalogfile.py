@@ -119,6 +119,8 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read_providers(tmp_path / "missing.yaml")
     with pytest.raises(UnreadableFileError, match="this is a directory"):
         read_providers(tmp_path)
+    with pytest.raises(UnreadableFileError, match=r"^an empty path; name a file$"):
+        read_document("")
 
 
 def test_bytes_that_are_not_text() -> None:

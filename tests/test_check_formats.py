@@ -157,6 +157,14 @@ def test_github(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     assert any("%0Aalso my rules/house,100%25.yaml:" in line for line in lines)
 
 
+def test_a_name_of_a_file_brings_no_control_characters_into_a_log() -> None:
+    place = Place("a\tb\x1b[31m\x9b\udcff大.yaml", 1, 2, "x")
+    ((line, _),) = next(annotation_lines([Finding(KINDS["idle-cap"], place, "x", (place,))], {}))
+    assert line == (
+        "::warning file=ab[31m大.yaml,line=1,col=2,title=WR206 idle-cap::x%0Aalso a\\tb\\x1b[31m\\x9b\\udcff大.yaml:1:2"
+    )
+
+
 def test_workflow_commands_are_escaped() -> None:
     place = Place("a:b,c%\r\n.yaml", 1, 2, "x")
     finding = Finding(KINDS["idle-cap"], place, "50% ::warning::x\ny\rz", (Place("d"),))

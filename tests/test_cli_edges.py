@@ -9,13 +9,15 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.models import OptionInfo
 
 from whyroute.cli import main
+from whyroute.cli.app import app
 from whyroute.explanations import Explanation, Limits
 from whyroute.explanations import reasons as reasons_module
 from whyroute.importers import models_dev
@@ -209,6 +211,56 @@ def test_an_option_that_is_no_text_is_wrong_usage(option: str, run: Callable[...
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert rb"`a\udcffb=x/y` is not valid UTF-8" in ran.stderr
     assert b"Traceback" not in ran.stderr
+
+
+def _words(*, paths: bool) -> list[tuple[str, ...]]:
+    """For each parameter of each command that takes text, or a path, what stands before its value."""
+    found: list[tuple[str, ...]] = []
+    for command in app.registered_commands:
+        assert command.callback is not None
+        arguments = 0
+        for hint in get_type_hints(command.callback, include_extras=True).values():
+            if not hasattr(hint, "__metadata__"):
+                continue
+            kind, info = get_args(hint)[:2]
+            before = ("litellm",) * arguments
+            if isinstance(info, OptionInfo):
+                # The first name stands where an option without `Annotated` has its default.
+                before = (next(each for each in (info.default, *info.param_decls) if str(each).startswith("--")),)
+            else:
+                arguments += 1
+            inner = [part for each in (get_args(kind) or (kind,)) for part in get_args(each) or (each,)]
+            is_path = Path in inner or any(word in (info.metavar or "") for word in ("FILE", "PACK", "OLD", "NEW"))
+            if (str in inner or Path in inner) and is_path is paths:
+                found.append((command.name or command.callback.__name__, *before))
+    return found
+
+
+@pytest.mark.parametrize("words", _words(paths=False), ids=" ".join)
+def test_every_option_that_takes_text_refuses_what_is_none(words: tuple[str, ...], run: Callable[..., Ran]) -> None:
+    ran = run(*words, ODD)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert rb"`a\udcffb` is not valid UTF-8" in ran.stderr
+
+
+@pytest.mark.parametrize("words", _words(paths=True), ids=" ".join)
+def test_an_empty_path_is_wrong_usage(
+    words: tuple[str, ...], run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(PACK, tmp_path / "pack.yaml")
+    monkeypatch.chdir(tmp_path)
+    before = (tmp_path / "pack.yaml").read_bytes()
+    ran = run(*words, "@" if words[1:] == ("--capability",) else "")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"an empty path; name a" in ran.stderr
+    assert (tmp_path / "pack.yaml").read_bytes() == before
+
+
+def test_the_parameters_are_found() -> None:
+    assert ("test", "--match") in _words(paths=False)
+    assert {("check",), ("diff", "litellm"), ("route", "--capability"), ("import", "litellm")} <= set(
+        _words(paths=True)
+    )
 
 
 def test_a_candidate_whose_parts_are_no_text_is_wrong_usage(run: Callable[..., Ran]) -> None:

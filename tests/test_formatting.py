@@ -110,6 +110,24 @@ def test_case(case: str) -> None:
     check(text)
 
 
+@pytest.mark.parametrize(
+    ("flow", "block"),
+    [
+        ("[-, # c\n    a]", "    - '-' # c\n    - a\n"),
+        ("[a, # c\n    -, b]", "    - a # c\n    - '-'\n    - b\n"),
+        ("[:, # c\n    a]", "    - ':' # c\n    - a\n"),
+        ("[&x -, # c\n    *x ]", "    - &x '-' # c\n    - *x\n"),
+        ("{a: -, # c\n    b: [:, -]}", "    a: '-' # c\n    b: [:, -]\n"),
+        ("{-: a, # c\n    b: -}", "    -: a # c\n    b: '-'\n"),
+        ("[-a, # c\n    :b, --]", "    - -a # c\n    - :b\n    - --\n"),
+    ],
+)
+def test_text_that_is_a_sign_in_a_block_gets_quotes_there(flow: str, block: str) -> None:
+    text = f"whyroute: 1\nregions:\n  g: {flow}\n"
+    assert laid_out(text) == f"whyroute: 1\nregions:\n  g:\n{block}"
+    check(text)
+
+
 def test_a_text_that_would_change_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     original = formatting._Printer.text
     for change in (("eu-west-1", "eu-west-2"), ("[1.0]", "[1.00]"), (" # why", "")):

@@ -81,6 +81,28 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return status, out, err
 
 
+@pytest.mark.parametrize(
+    "old", ["HEAD@{2099-01-01 00:00:00}:my rules", "HEAD^{/l:?inks}:my rules", "main@{0}:./my rules"]
+)
+def test_colons_within_a_revision(capsys: pytest.CaptureFixture[str], old: str) -> None:
+    status, out, err = run(capsys, old, "my rules", "--fail-on", "any")
+    assert (status, err) == (0, "")
+    assert out.endswith("no difference in meaning\n")
+
+
+def test_a_revision_whose_braces_hold_all_colons_is_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, "HEAD@{2099-01-01 00:00:00}", "my rules")
+    assert status == 2
+    assert "there is no such file or directory" in err
+
+
+@pytest.mark.parametrize("end", ["/", "/.", "//"])
+def test_a_file_with_a_slash_at_its_end_is_none(capsys: pytest.CaptureFixture[str], end: str) -> None:
+    status, _, err = run(capsys, f"HEAD:my rules/pack.yaml{end}", "my rules")
+    assert status == 2
+    assert "`my rules/pack.yaml` is a file at `HEAD`; leave out what follows its name" in err
+
+
 @pytest.mark.parametrize("old", ["v1:my rules", "HEAD~2:my rules/", "v1:./my rules", "main~2:other/../my rules"])
 def test_a_revision_and_the_working_tree(capsys: pytest.CaptureFixture[str], old: str) -> None:
     status, out, err = run(capsys, old, "my rules", "--fail-on", "broken")

@@ -76,6 +76,21 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
         load_pack(tmp_path / "nowhere")
 
 
+def test_an_empty_path_is_not_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "policy.yaml", "whyroute: 1\ntenants: [{tenantId: acme}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert list(load_pack(".").tenants) == list(load_pack(Path()).tenants) == ["acme"]
+    with pytest.raises(UnreadableFileError, match=r"^an empty path; name a rule pack: `\.` is the current directory$"):
+        load_pack("")
+
+
+@pytest.mark.parametrize("escape", ["\\UFFFFFFFF", "\\U00110000"])
+def test_an_escape_past_the_last_character_is_told_at_its_place(tmp_path: Path, escape: str) -> None:
+    text = f'whyroute: 1\n# "{escape}"\nregions:\n  "\\U0010FFFFa{escape}": [x]\n'
+    written(tmp_path, "a.yaml", text)
+    assert problems(tmp_path) == [f"a.yaml:4:15: there is no character `{escape}`; the last one is `\\U0010FFFF`"]
+
+
 def test_an_empty_directory(tmp_path: Path) -> None:
     written(tmp_path, "README.md", "nothing")
     assert problems(tmp_path) == [".: no `*.yaml` or `*.yml` in this directory; a pack has at least one"]

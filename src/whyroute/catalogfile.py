@@ -38,7 +38,7 @@ class UnreadableFileError(WhyrouteError):
     """A file is not there, can't be opened, or is not in the format it should be in.
 
     Attributes:
-        path: The file, as it was named.
+        path: The file, as it was named; the name may be empty.
         problem: What is wrong with it.
     """
 
@@ -47,7 +47,7 @@ class UnreadableFileError(WhyrouteError):
     def __init__(self, path: str, problem: str) -> None:
         self.path = path
         self.problem = problem
-        super().__init__(f"{_named(path)}: {problem}")
+        super().__init__(f"{_named(path)}: {problem}" if path else problem)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problem)
@@ -71,6 +71,8 @@ def read_bytes(path: FilePath) -> bytes:
     Raises:
         UnreadableFileError: It is not there or can't be opened.
     """
+    if path == "":
+        raise UnreadableFileError("", "an empty path; name a file")
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

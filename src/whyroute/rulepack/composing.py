@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 from ..issues import did_you_mean, shown
@@ -52,6 +53,24 @@ def parsed(source: Source) -> tuple[Node | None, list[Problem]]:
         composer.complain(error.position, error.message)
         root = None
     return root, composer.problems
+
+
+@cache
+def _scanner() -> type:
+    """The parser's scanner, but that it says where an escape is past the last character there is."""
+    from ruamel.yaml.scanner import Scanner  # noqa: PLC0415  slow to import, as the parser is
+
+    class Placing(Scanner):
+        def scan_flow_scalar(self, style: Any) -> Any:
+            try:
+                return super().scan_flow_scalar(style)
+            except (ValueError, OverflowError):
+                mark = self.reader.get_mark()  # past the backslash and the `U`
+                escape = f"\\U{self.reader.prefix(8)}"
+                message = f"there is no character {shown(escape)}; the last one is `\\U0010FFFF`"
+                raise _UnreadableError((mark.line + 1, mark.column - 1), message) from None
+
+    return Placing
 
 
 class _Holder:
@@ -146,13 +165,15 @@ class _Composer:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # The parser written in C knows YAML 1.1 only.
-                yield from YAML(typ="safe", pure=True).parse(self.source.text)
+                reader = YAML(typ="safe", pure=True)
+                reader.Scanner = _scanner()
+                yield from reader.parse(self.source.text)
         except MarkedYAMLError as error:
             raise _told(error, self.source.text) from None
         except YAMLError as error:
             raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error))}") from None
         except (ValueError, OverflowError, IndexError, AttributeError, TypeError, AssertionError) as error:
-            # An escape past the last code point, a version directive of odd numbers: the parser itself gives up.
+            # A version directive of odd numbers: the parser itself gives up.
             raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error) or type(error).__name__)}") from None
 
     def _check_tag(self, event: Any, position: Position) -> bool:

@@ -315,6 +315,8 @@ class _Reader:
 _ITEMS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent", "ScalarEvent", "AliasEvent"})
 _SAFE: Final = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?", re.ASCII)
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_INDICATORS: Final = ("-", "?", ":")
+"""Text in flow style, where what follows tells them from the signs that they are in block style."""
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 
 
@@ -461,6 +463,8 @@ class _Printer:
                 self._comment(comment, below)
             head = " " * (below - 1)
         text = self._one_line(value) if isinstance(value, _Collection) else self._leaf(value, indent)
+        if text in _INDICATORS:
+            text = f"'{text}'"
         joined = f"{head} {text}" if text and head else head or text
         for line in joined.split("\n"):
             self._line(line, value.end)

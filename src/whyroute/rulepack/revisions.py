@@ -5,7 +5,7 @@ import posixpath
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from ..errors import WhyrouteError
 from ..issues import shown
@@ -39,10 +39,14 @@ def load_pack_at(spec: str) -> Pack:
         UnreadableRevisionError: There is no such revision or path, or git is not there to read it.
         PackError: The pack is broken; all problems of all files.
     """
-    if ":" not in spec or os.path.lexists(spec):
+    split = _SPEC.fullmatch(spec)
+    if split is None or os.path.lexists(spec):
         return load_pack(spec)
-    revision, _, path = spec.partition(":")
-    return _at_revision(spec, revision, path)
+    return _at_revision(spec, *split.groups())
+
+
+# A time in `@{...}` and a search in `^{/...}` may hold colons of their own.
+_SPEC: Final = re.compile(r"((?:[@^]\{[^}]*\}|[^:])*+):(.*)", re.DOTALL)
 
 
 def empty_pack(name: str) -> Pack:
@@ -122,6 +126,10 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     if entry.kind == "commit":
         raise UnreadableRevisionError(
             f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository"
+        )
+    if entry.kind == "blob" and path.endswith(("/", "/.")):
+        raise UnreadableRevisionError(
+            f"{shown(wanted)} is a file at {shown(revision)}; leave out what follows its name"
         )
     sources, problems = _sources(root, name, wanted, entry)
     return pack_of(name, sources, problems)

@@ -50,8 +50,11 @@ def read_sources(path: str | os.PathLike[str]) -> tuple[list[Source], list[Probl
             passed over, as a shell does.
 
     Raises:
-        UnreadableFileError: The path is not there.
+        UnreadableFileError: The path is not there, or empty.
     """
+    if path == "":
+        # What opens files takes it for the current directory.
+        raise UnreadableFileError("", "an empty path; name a rule pack: `.` is the current directory")
     root = Path(path)
     name = root.as_posix()
     try:
