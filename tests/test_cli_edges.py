@@ -226,13 +226,15 @@ def _words(*, paths: bool) -> list[tuple[str, ...]]:
             before = ("litellm",) * arguments
             if isinstance(info, OptionInfo):
                 # The first name stands where an option without `Annotated` has its default.
-                before = (next(each for each in (info.default, *info.param_decls) if str(each).startswith("--")),)
+                names = (info.default, *(info.param_decls or ()))
+                before = (next(str(each) for each in names if str(each).startswith("--")),)
             else:
                 arguments += 1
             inner = [part for each in (get_args(kind) or (kind,)) for part in get_args(each) or (each,)]
             is_path = Path in inner or any(word in (info.metavar or "") for word in ("FILE", "PACK", "OLD", "NEW"))
             if (str in inner or Path in inner) and is_path is paths:
-                found.append((command.name or command.callback.__name__, *before))
+                name = command.name or command.callback.__name__
+                found.append((name, *(str(word) for word in before)))
     return found
 
 

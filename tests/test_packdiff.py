@@ -176,7 +176,7 @@ def test_broken_lines_are_all_told(capsys: pytest.CaptureFixture[str], packs: Pa
     [
         (["old", "nowhere"], "there is no such file or directory"),
         (["old", "new", "--requests", "nowhere"], "can't be read"),
-        (["old"], "Missing argument"),
+        (["old"], "error: NEW is missing"),
         (["old", "new", "--fail-on", "all"], "--fail-on: `all` is not one of"),
     ],
 )
@@ -425,3 +425,21 @@ def test_sets_of_one_catalog_as_sets_of_the_other(left_out: set[int]) -> None:
             key for key in keys if new.number_of(*key) is not None
         }
         assert matching.to_old(moved) == members & matching.common_old
+
+
+def test_labels_that_two_globs_match_are_compared() -> None:
+    metadata = {"contextWindow": 1, "features": [], "cost": {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}}
+    starting = {"labels.team": {"like": "a*"}}
+    rule = {"name": "r", "because": "x", "when": starting, "require": {"region": "r1"}}
+    old = {
+        "providers": [
+            {"id": name, "region": region, "models": [{"name": "m", **metadata}]}
+            for name, region in (("p", "r1"), ("q", "r2"))
+        ],
+        "capabilities": [{"name": "c", "needs": []}],
+        "tenants": [{"tenantId": "t", "rules": ["r"]}],
+        "rules": [rule],
+    }  # fmt: skip
+    less = {"all": [starting, {"not": {"labels.team": {"like": "*z"}}}]}
+    found = compare_packs(loaded(old), loaded({**old, "rules": [{**rule, "when": less}]}), at=AT)
+    assert found.is_looser

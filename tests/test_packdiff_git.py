@@ -56,10 +56,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     links = directory / "links"
     links.mkdir()
     (links / "a.yaml").symlink_to("../my rules/pack.yaml")
-    (links / "b.yaml").symlink_to("../my rules/deep/tenants.yml")
+    (links / "b.yaml").symlink_to("../rules/deep/tenants.yml")
     (links / "gone.txt").symlink_to("nowhere")
     (directory / "bad").mkdir()
-    (directory / "bad" / "gone.yaml").symlink_to("../../outside.yaml")
+    (directory / "bad" / "gone.yaml").symlink_to("../nowhere.yaml")
+    (directory / "bad" / "outside").symlink_to("../../outside")
+    (directory / "bad" / "absolute").symlink_to("/outside")
+    (directory / "rules").symlink_to("my rules")
+    (directory / "bad" / "chain").symlink_to("../rules/deep")
     (directory / "bad" / "inside").symlink_to("../my rules")
     git(directory, "add", "-A")
     git(directory, "commit", "-q", "-m", "links")
@@ -138,6 +142,9 @@ def test_links(capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 2
     assert "HEAD:bad/gone.yaml: can't be read: a link that leads to nothing in this revision" in err
     assert "HEAD:bad/inside: a link to a directory; these are not followed in a revision" in err
+    assert "HEAD:bad/chain: a link to a directory; these are not followed in a revision" in err
+    assert "HEAD:bad/outside: a link that leads out of the repository" in err
+    assert "HEAD:bad/absolute: a link that leads out of the repository" in err
 
 
 def test_a_path_with_a_colon_wins(

@@ -121,8 +121,9 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
         )
     if entry.mode == _LINK:
         entry = _target(root, wanted, entry)
-        if entry is None:
-            raise UnreadableRevisionError(f"{shown(wanted)} is a link that leads to nothing at {shown(revision)}")
+        if entry is None or entry.kind == "outside":
+            where = "nothing" if entry is None else "somewhere outside of the repository"
+            raise UnreadableRevisionError(f"{shown(wanted)} is a link that leads to {where} at {shown(revision)}")
     if entry.kind == "commit":
         raise UnreadableRevisionError(
             f"{shown(wanted)} is a submodule at {shown(revision)}; name a revision of its own repository"
@@ -172,17 +173,33 @@ def _listed(tree: str, *, recursive: bool) -> Iterator[_Entry]:
 
 
 def _target(root: str, path: str, link: _Entry) -> _Entry | None:
-    """What a link leads to, through other links; None when that is nothing, or not in the tree."""
-    for _ in range(_MOST_LINKS):
-        (target,) = _contents([link.object])
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(target)))
-        if path.startswith(("/", "../")) or path == "..":
+    """What a link leads to, through other links; None when that is nothing. Of kind `outside` when not in the tree."""
+    done, waiting = posixpath.dirname(path), _linked(link)
+    found: _Entry | None = _entry(root, done)
+    links = 1
+    while waiting:
+        part = waiting.pop(0)
+        if part in ("", "."):
+            continue
+        if part == "/" or (part == ".." and not done):
+            return _Entry("", "outside", "", "")
+        done = posixpath.dirname(done) if part == ".." else posixpath.join(done, part)
+        found = _entry(root, done)
+        if found is None:
             return None
-        found = _entry(root, "" if path == "." else path)
-        if found is None or found.mode != _LINK:
-            return found
-        link = found
-    return None
+        if found.mode == _LINK:
+            links += 1
+            if links > _MOST_LINKS:
+                return None
+            done, waiting = posixpath.dirname(done), _linked(found) + waiting
+    return found
+
+
+def _linked(link: _Entry) -> list[str]:
+    """The parts of the path that a link holds; a first `/` where it is absolute."""
+    (target,) = _contents([link.object])
+    path = os.fsdecode(target)
+    return [*(["/"] if path.startswith("/") else []), *path.split("/")]
 
 
 _MOST_LINKS = 40
@@ -217,6 +234,8 @@ def _files(root: str, name: str, path: str, tree: str) -> tuple[list[tuple[str, 
             problems.append(Problem(place, "a submodule; its files are not in this revision"))
         elif found is not None and found.kind == "tree":
             problems.append(Problem(place, "a link to a directory; these are not followed in a revision"))
+        elif found is not None and found.kind == "outside":
+            problems.append(Problem(place, "a link that leads out of the repository; what it means is in no revision"))
         elif is_yaml and found is None:
             problems.append(Problem(place, "can't be read: a link that leads to nothing in this revision"))
         elif is_yaml and found is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, product
+from itertools import combinations, islice, permutations, product
 from math import prod
 from typing import Any
 
@@ -27,6 +27,7 @@ MOST_COMBINATIONS = 256
 """How many combinations of labels are looked at for a tenant and a capability."""
 
 _MOST_STEPS = 2048
+_MOST_GLOBS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,8 @@ def _classes(
     found: dict[tuple[Any, ...], list[LabelValue]] = {}
     bare = tried({})
     declared = [] if bare is None else [each for pack in bare for each in _declared(pack.pack, key)]
-    mentioned = tuple(dict.fromkeys((*declared, *(text for leaf in leaves for text in _samples(leaf)))))
+    sampled = (text for leaf in leaves for text in _samples(leaf))
+    mentioned = tuple(dict.fromkeys((*declared, *sampled, *_meeting_samples(leaves))))
     other = "another value"
     while other in mentioned:
         other += "."
@@ -241,6 +243,16 @@ def _samples(leaf: Leaf) -> Iterator[str]:
             yield leaf.wanted.replace("*", "x").replace("?", "x")
         case _:
             pass
+
+
+def _meeting_samples(leaves: Sequence[Leaf]) -> Iterator[str]:
+    """Values that two globs may both match, such as `az` for `a*` and `*z`."""
+    globs = list(dict.fromkeys(leaf.wanted for leaf in leaves if leaf.op == "like"))[:_MOST_GLOBS]
+    for first, second in permutations(globs, 2):
+        inner = second.replace("*", "").replace("?", "x")
+        outer = first.replace("?", "x")
+        yield outer.replace("*", inner, 1).replace("*", "")
+        yield outer.replace("*", "") + inner
 
 
 def _combinations(classes: Sequence[Sequence[LabelValues]]) -> Iterator[Combination]:
