@@ -9,7 +9,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -222,16 +222,18 @@ def _words(*, paths: bool) -> list[tuple[str, ...]]:
         for hint in get_type_hints(command.callback, include_extras=True).values():
             if not hasattr(hint, "__metadata__"):
                 continue
-            kind, info = get_args(hint)[:2]
+            info = hint.__metadata__[0]
             before = ("litellm",) * arguments
             if isinstance(info, OptionInfo):
                 # The first name stands where an option without `Annotated` has its default.
-                before = (next(each for each in (info.default, *info.param_decls) if str(each).startswith("--")),)
+                before = (
+                    next(each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("--")),
+                )
             else:
                 arguments += 1
-            inner = [part for each in (get_args(kind) or (kind,)) for part in get_args(each) or (each,)]
-            is_path = Path in inner or any(word in (info.metavar or "") for word in ("FILE", "PACK", "OLD", "NEW"))
-            if (str in inner or Path in inner) and is_path is paths:
+            kind = str(hint.__origin__)
+            is_path = "Path" in kind or any(word in (info.metavar or "") for word in ("FILE", "PACK", "OLD", "NEW"))
+            if (is_path or "str" in kind) and is_path is paths:
                 found.append((command.name or command.callback.__name__, *before))
     return found
 
