@@ -226,9 +226,8 @@ def _words(*, paths: bool) -> list[tuple[str, ...]]:
             before = ("litellm",) * arguments
             if isinstance(info, OptionInfo):
                 # The first name stands where an option without `Annotated` has its default.
-                before = (
-                    next(each for each in (info.default, *(info.param_decls or ())) if str(each).startswith("--")),
-                )
+                names = map(str, (info.default, *(info.param_decls or ())))
+                before = (next(name for name in names if name.startswith("--")),)
             else:
                 arguments += 1
             kind = str(hint.__origin__)
