@@ -226,7 +226,7 @@ def read_rulebook(
             raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
         return rules
     sections = {
-        "regions": {} if regions is None or isinstance(regions, Regions) else regions,
+        "regions": {} if isinstance(regions, Regions) else regions or {},
         "conditions": conditions or {},
         "rules": _listed(rules),
         "waivers": _listed(waivers),
