@@ -12,10 +12,10 @@ from ruamel.yaml import YAML
 from whyroute.conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from whyroute.features import UNSPECIFIED_REGION
 from whyroute.globs import glob
-from whyroute.regions import Regions
+from whyroute.regions import NO_REGIONS, Regions
 from whyroute.rulepack import Pack, load_pack
-from whyroute.rulepack.checks import check_pack
-from whyroute.rulepack.checks.possible import can_hold
+from whyroute.rulepack.checks import check_pack, possible
+from whyroute.rulepack.checks.possible import Possible, can_hold
 
 # Conditions: nothing that is called impossible holds for any candidate of a small world that has them all.
 
@@ -280,3 +280,22 @@ def test_what_is_said_of_rules_and_tenants_is_what_the_router_does(
         if definition.piece.value("tenantId").line in places:
             now = [admitted for key, admitted in before.items() if key[0] == tenant and key[3] == "2026-12-20"]
             assert not any(now)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_conditions_that_name_others_again_and_again_cost_little(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+    original = possible._field_can_hold
+
+    def counted(*arguments: Any) -> bool:
+        nonlocal looked
+        looked += 1
+        return original(*arguments)
+
+    monkeypatch.setattr(possible, "_field_can_hold", counted)
+    for base, expected in ((Leaf("model", "eq", "m"), True), (Leaf("region", "eq", "unspecified"), False)):
+        named: dict[str, Node] = {"c0": base}
+        named |= {f"c{at}": AllOf((Is(f"c{at - 1}"),) * width) for at in range(1, 300)}
+        found = Possible(named, tuple(named), NO_REGIONS)
+        assert found.can_hold(named["c299"]) is expected
+    assert looked < 1_000

@@ -486,3 +486,16 @@ def test_combined_regions_are_never_looser_than_a_part(a: Json, b: Json, request
     whole = wr.combine(*parts, regions=regions).to_dict()
     pools = [pool({**request, "regions": regions, "tenantPolicy": policy}) for policy in (whole, a, b)]
     assert pools[0] == pools[1] & pools[2]
+
+
+def test_a_chain_of_groups_means_all_of_its_rest_without_writing_it_out_for_each() -> None:
+    count = 20_000
+    regions = read_regions({f"g{at}": [f"g{at + 1}"] for at in range(count)})
+    assert regions.meaning(f"g{count - 2}") == (f"g{count - 2}", f"g{count - 1}", f"g{count}")
+    assert len(regions.meaning("g0")) == count + 1
+    both = read_regions({"a": ["b", "x", "c"], "b": ["y", "c", "x"], "c": ["z", "y"]})
+    assert dict(both.groups) == {
+        "a": ("a", "b", "y", "c", "z", "x"),
+        "b": ("b", "y", "c", "z", "x"),
+        "c": ("c", "z", "y"),
+    }

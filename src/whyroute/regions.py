@@ -1,15 +1,63 @@
 """Groups of regions: names that mean other names as well."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .errors import InvalidRequestError
 from .issues import Issue, child, kind_of, shown
 from .jsontext import plain
-from .references import cycles, in_order
+from .references import cycles
 
 __all__ = ["NO_REGIONS", "Regions", "read_regions", "region_issues"]
+
+
+_KEPT: Final = 1_000_000
+"""How many names the meanings hold that are kept."""
+
+
+class _Meanings(Mapping[str, tuple[str, ...]]):
+    """For each group all that it means, found out when it is asked for: a chain of groups holds all of its rest."""
+
+    __slots__ = ("_found", "_held", "_members")
+
+    def __init__(self, members: Mapping[str, Sequence[str]]) -> None:
+        self._members = members
+        self._found: dict[str, tuple[str, ...]] = {}
+        self._held = 0
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        found = self._found.get(name)
+        if found is None:
+            found = self._all(name)
+            self._held += len(found)
+            if self._held > _KEPT:
+                self._found, self._held = {}, len(found)
+            self._found[name] = found
+        return found
+
+    def _all(self, name: str) -> tuple[str, ...]:
+        seen: dict[str, None] = {name: None}
+        # An explicit stack: the chain may be longer than Python lets functions call each other.
+        steps = [iter(self._members[name])]
+        while steps:
+            member = next((each for each in steps[-1] if each not in seen), None)
+            if member is None:
+                steps.pop()
+                continue
+            seen[member] = None
+            if member in self._members:
+                steps.append(iter(self._members[member]))
+        return tuple(seen)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +102,7 @@ def read_regions(document: Any, path: str = "") -> Regions:
 
 def regions_of(document: Mapping[str, Sequence[str]]) -> Regions:
     """The groups of a document without issues."""
-    groups: dict[str, tuple[str, ...]] = {}
-    for name in in_order(document):
-        members = (each for member in document[name] for each in groups.get(member, (member,)))
-        groups[name] = tuple(dict.fromkeys([name, *members]))
-    return Regions(groups)
+    return Regions(_Meanings({name: tuple(members) for name, members in document.items()}))
 
 
 def region_issues(document: Any, path: str = "") -> list[Issue]:

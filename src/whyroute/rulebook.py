@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .caches import remembered
-from .conditions import AllOf, AnyOf, Is, Node, Not, named_condition_issues, read_condition
+from .conditions import AllOf, AnyOf, Condition, Is, Node, Not, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .instances import plain_form
 from .issues import Issue, child, few_searches
@@ -15,7 +15,16 @@ from .references import in_order
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 
-__all__ = ["Entry", "Lift", "RequestFacts", "Rulebook", "read_rulebook", "rulebook_issues", "rulebook_of"]
+__all__ = [
+    "Entry",
+    "Lift",
+    "RequestFacts",
+    "Rulebook",
+    "read_rulebook",
+    "rulebook_issues",
+    "rulebook_of",
+    "rulebook_with",
+]
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
@@ -205,16 +214,13 @@ def read_rulebook(
         if waivers or conditions or regions:
             raise ValueError("a rulebook has its waivers, conditions and regions already; give it alone")
         return rules
-    groups = regions.groups if isinstance(regions, Regions) else regions
     sections = {
-        "regions": groups or {},
+        "regions": {} if isinstance(regions, Regions) else regions or {},
         "conditions": conditions or {},
         "rules": _listed(rules),
         "waivers": _listed(waivers),
     }
     cleaned, foreign = plain_form(sections, path)
-    if isinstance(regions, Regions):
-        cleaned["regions"] = {}
     with few_searches():
         issues = foreign or rulebook_issues(cleaned, path)
     if issues:
@@ -252,13 +258,29 @@ def _waivable(rules: Any) -> dict[str, bool]:
 
 def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> Rulebook:
     """The rulebook of an object whose parts have no issues."""
-    nodes: dict[str, Node] = {
-        name: read_condition(condition).node for name, condition in document.get("conditions", {}).items()
-    }
+    return rulebook_with(
+        rules_of(document.get("rules", ())),
+        waivers_of(document.get("waivers", ())),
+        {name: read_condition(condition) for name, condition in document.get("conditions", {}).items()},
+        regions_of(document.get("regions", {})) if regions is None else regions,
+    )
+
+
+def rulebook_with(
+    rules: Iterable[Rule], waivers: Iterable[Waiver], conditions: Mapping[str, Condition], regions: Regions
+) -> Rulebook:
+    """The rulebook of parts that were held to the grammar together, each referring to what is there alone.
+
+    Args:
+        rules: The rules, in order.
+        waivers: The waivers, in order.
+        conditions: The named conditions.
+        regions: The groups of regions.
+    """
+    nodes = {name: condition.node for name, condition in conditions.items()}
     order = _condition_order(nodes)
-    rules = rules_of(document.get("rules", ()))
     lifts: dict[str, list[Lift]] = {}
-    waivers = waivers_of(document.get("waivers", ()))
+    waivers = tuple(waivers)
     for waiver in waivers:
         admits = compiled(waiver.admits.node, nodes, order)
         lifts.setdefault(waiver.rule, []).append(Lift(waiver, admits, _moment(waiver.until)))
@@ -268,8 +290,7 @@ def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> 
         when = None if rule.when is None else compiled(rule.when.node, {}, ())
         dates = _moment(rule.from_), _moment(rule.until)
         entries.append(Entry(rule, condition, when, *dates, tuple(lifts.get(rule.name, ()))))
-    groups = regions_of(document.get("regions", {})) if regions is None else regions
-    return Rulebook(tuple(entries), waivers, groups)
+    return Rulebook(tuple(entries), waivers, regions)
 
 
 def _condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..issues import few_searches
 from .composing import compose
 from .linking import link_problems
 from .pack import Pack
@@ -41,7 +42,11 @@ def pack_of(name: str, sources: Iterable[Source], problems: Iterable[Problem] = 
     Raises:
         PackError: The pack is broken; all problems of all files.
     """
-    sources, problems = tuple(sources), list(problems)
+    with few_searches():
+        return _pack_of(name, tuple(sources), list(problems))
+
+
+def _pack_of(name: str, sources: tuple[Source, ...], problems: list[Problem]) -> Pack:
     documents = []
     unread = bool(problems)
     for source in sources:

@@ -20,7 +20,7 @@ from ..moments import moment_issues, read_moment, written
 from ..policies import TenantPolicy, combine
 from ..providers import DeclaredProvider, ProviderMetadata, SetupFailure
 from ..regions import Regions, regions_of
-from ..rulebook import Entry, Rulebook, read_rulebook
+from ..rulebook import Entry, Rulebook, rulebook_with
 from ..rules import Rule, Waiver
 from ..solver import EngineName
 from ..solving import Situation
@@ -319,11 +319,11 @@ class Pack:
     @cached_property
     def _book(self) -> Rulebook:
         """All rules, read once: tenants share them."""
-        return read_rulebook(
+        return rulebook_with(
             [each.value for each in self.rules.values()],
-            waivers=[each.value for each in self.waivers.values()],
-            conditions={name: each.value for name, each in self.conditions.items()},
-            regions=self.groups,
+            [each.value for each in self.waivers.values()],
+            {name: each.value for name, each in self.conditions.items()},
+            self.groups,
         )
 
     @cached_property

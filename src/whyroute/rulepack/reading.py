@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from jsonschema import Draft202012Validator
@@ -57,6 +58,7 @@ class Definitions:
 
     def __init__(self, sections: Sections) -> None:
         self._sections = sections
+        self._names: dict[str, Collection[str]] = {}
         self.problems: list[Problem] = []
         self.declares_labels = "labels" in sections.present
         self.regions: dict[str, Definition[tuple[str, ...]]] = self._read("regions", _region)
@@ -74,7 +76,11 @@ class Definitions:
 
     def names(self, section: str) -> Collection[str]:
         """The names that a section defines, those of broken entries included: who refers to them is not wrong."""
-        return {entry.name: None for entry in self._sections.entries[section] if entry.name}
+        found_names = self._names.get(section)
+        if found_names is None:
+            entries = self._sections.entries[section]
+            found_names = self._names[section] = {entry.name: None for entry in entries if entry.name}
+        return found_names
 
     def known(self, section: str) -> Collection[str] | None:
         """The names that a section defines; None when there may be more of them, in what could not be read."""
@@ -92,6 +98,11 @@ class Definitions:
                 found_definitions[entry.name] = Definition(entry.name, value, entry.piece)
         return found_definitions
 
+    @cached_property
+    def _waivable(self) -> Mapping[str, bool]:
+        return {name: name not in self.rules or self.rules[name].value.waivable for name in self.names("rules")}
+
+    @cached_property
     def _label_values(self) -> Mapping[str, Collection[str]] | None:
         """The labels that rules may ask for, with their values; None when any may be."""
         if not self.declares_labels or self.known("labels") is None:
@@ -105,14 +116,12 @@ class Definitions:
         return (None, issues) if issues else (_checked(Condition, document), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values())
+        issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values)
         return (None, issues) if issues else (_checked(Rule, document), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:
         # A waivable rule may be broken otherwise: then it is the rule that is told about.
-        rules = {name: name not in self.rules or self.rules[name].value.waivable for name in self.names("rules")}
-        if self.known("rules") is None:
-            rules = _Rules(rules)
+        rules = self._waivable if self.known("rules") is not None else _Rules(self._waivable)
         issues = waiver_issues(document, rules=rules or None, conditions=self.known("conditions"))
         return (None, issues) if issues else (_checked(Waiver, document), [])
 

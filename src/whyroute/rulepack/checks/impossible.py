@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from ...conditions import AllOf
+from ...conditions import AllOf, Is
 from ...issues import shown
 from ..definitions import Piece
 from .findings import Finding, found
 from .leaves import field_tree, tree
-from .possible import can_hold
 from .survey import Survey
 
 __all__ = ["impossible_conditions"]
@@ -34,12 +33,12 @@ def _within(survey: Survey, piece: Piece, rules: tuple[str, ...]) -> list[Findin
         elif key in ("any", "all"):
             told += [each for part in node.value for each in _within(survey, Piece.of(piece.source, part), rules)]
         elif key == "is":
-            refers = not can_hold(survey.nodes[node.value], survey.nodes, survey.regions)
-        elif not can_hold(AllOf(tuple(field_tree(key, node))), survey.nodes, survey.regions):
+            refers = not survey.possible.can_hold(Is(node.value))
+        elif not survey.possible.can_hold(AllOf(tuple(field_tree(key, node)))):
             place = piece.source.place(*node.position)
             message = f"nothing can ever have such a {shown(key)}{_unspecified(key, node.value)}"
             told.append(found("impossible-condition", place, message, rules=rules))
-    if not told and not refers and not can_hold(tree(piece.node), survey.nodes, survey.regions):
+    if not told and not refers and not survey.possible.can_hold(tree(piece.node)):
         message = "nothing can ever meet all of this together"
         named = [node.value for key, _, node in piece.node.pairs() if key == "is"]
         also = [survey.pack.conditions[name].piece.place for name in named]

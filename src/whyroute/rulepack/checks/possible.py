@@ -15,10 +15,16 @@ from ...features import UNSPECIFIED_REGION
 from ...globs import glob
 from ...regions import Regions
 
-__all__ = ["can_hold"]
+__all__ = ["Possible", "can_hold"]
 
 _STEPS: Final = 4_000
-"""How many steps of the search are made before the answer is taken to be yes."""
+"""How many steps of one search are made before the answer is taken to be yes."""
+
+_FREE: Final = 64
+"""How many of them every search has."""
+
+_SHARED: Final = 40_000
+"""How many more all searches of one pack have together: about half a second."""
 
 _WHOLE: Final = ("contextWindow", "maxOutputTokens")
 _ALWAYS_KNOWN: Final = ("provider", "model", "kind", "source", "contextWindow", "promptUsdPer1kTokens",
@@ -27,45 +33,95 @@ _ALWAYS_KNOWN: Final = ("provider", "model", "kind", "source", "contextWindow", 
 Literal = tuple[Leaf, bool]
 """A comparison, and whether it must hold or must not."""
 
+_Todo = tuple[tuple[Node, bool], ...]
+_Assumed = frozenset[tuple[str, bool]]
+_Way = tuple[_Todo, dict[str, tuple[Literal, ...]], _Assumed]
+"""What is left to look at, the comparisons by field, and the named conditions that were looked at."""
+
 
 def can_hold(node: Node, named: Mapping[str, Node], regions: Regions) -> bool:
-    """Whether a candidate is possible for which a condition certainly holds.
-
-    Sound, not complete: False means that there is none. Costs at most a few thousand steps.
+    """Whether a candidate is possible for which a condition certainly holds: `Possible.can_hold`, for one condition.
 
     Args:
         node: The condition.
         named: The named conditions.
         regions: The groups of regions.
     """
-    steps = 0
-    ways: list[tuple[tuple[tuple[Node, bool], ...], dict[str, tuple[Literal, ...]]]] = [(((node, True),), {})]
-    while ways:
-        todo, literals = ways.pop()
-        if not todo:
-            return True
-        steps += 1
-        if steps > _STEPS:
-            return True
-        (first, wanted), rest = todo[0], todo[1:]
-        match first:
+    return Possible(named, (), regions).can_hold(node)
+
+
+class Possible:
+    """Which conditions could hold for a candidate, over the named conditions of one pack.
+
+    Args:
+        named: The named conditions.
+        order: Names of them, each after those that it refers to: what they come to is found out at once.
+        regions: The groups of regions.
+    """
+
+    def __init__(self, named: Mapping[str, Node], order: Iterable[str], regions: Regions) -> None:
+        self._named = named
+        self._regions = regions
+        self._left = _SHARED
+        self._known: dict[str, bool] = {}
+        for name in order:
+            self._known[name] = self.can_hold(named[name])
+
+    def can_hold(self, node: Node) -> bool:
+        """Whether a candidate is possible for which a condition certainly holds.
+
+        Sound, not complete: False means that there is none. Costs at most a few thousand steps, and few once all
+        searches together took long.
+        """
+        steps = 0
+        ways: list[_Way] = [(((node, True),), {}, frozenset())]
+        while ways:
+            todo, literals, assumed = ways.pop()
+            if not todo:
+                return True
+            steps += 1
+            if steps > _FREE:
+                self._left -= 1
+                if steps > _STEPS or self._left < 0:
+                    return True
+            (first, wanted), rest = todo[0], todo[1:]
+            if isinstance(first, Is):
+                if wanted and not rest and not literals and self._known.get(first.name):
+                    return True
+                ways += self._of_name(first.name, wanted, rest, literals, assumed)
+                continue
+            ways += self._of_node(first, wanted, rest, literals, assumed)
+        return False
+
+    def _of_name(
+        self, name: str, wanted: bool, rest: _Todo, literals: dict[str, tuple[Literal, ...]], assumed: _Assumed
+    ) -> list[_Way]:
+        """How a search goes on from a named condition: nowhere where it can't hold, or was taken to be the opposite."""
+        if (name, wanted) in assumed:
+            return [(rest, literals, assumed)]
+        if (wanted and self._known.get(name) is False) or (name, not wanted) in assumed:
+            return []
+        return [(((self._named[name], wanted), *rest), literals, assumed | {(name, wanted)})]
+
+    def _of_node(
+        self, node: Node, wanted: bool, rest: _Todo, literals: dict[str, tuple[Literal, ...]], assumed: _Assumed
+    ) -> list[_Way]:
+        """How a search goes on from a condition that is no name, the way to look at first last."""
+        match node:
             case Leaf():
-                known = (*literals.get(first.field, ()), (first, wanted))
-                if _field_can_hold(first.field, known, regions):
-                    ways.append((rest, {**literals, first.field: known}))
+                known = (*literals.get(node.field, ()), (node, wanted))
+                possible = _field_can_hold(node.field, known, self._regions)
+                return [(rest, {**literals, node.field: known}, assumed)] if possible else []
             case Not(part):
-                ways.append((((part, not wanted), *rest), literals))
-            case Is(name):
-                ways.append((((named[name], wanted), *rest), literals))
+                return [(((part, not wanted), *rest), literals, assumed)]
             case AllOf(parts) | AnyOf(parts):
-                if isinstance(first, AllOf) is wanted:
-                    # What leaves no choice comes first: it may show at once that no choice helps.
-                    certain = [(part, wanted) for part in parts if not isinstance(part, AnyOf | Is)]
-                    choices = [(part, wanted) for part in parts if isinstance(part, AnyOf | Is)]
-                    ways.append(((*certain, *rest, *choices), literals))
-                else:
-                    ways += [(((part, wanted), *rest), literals) for part in reversed(parts)]
-    return False
+                if isinstance(node, AllOf) is not wanted:
+                    return [(((part, wanted), *rest), literals, assumed) for part in reversed(parts)]
+                # What leaves no choice comes first: it may show at once that no choice helps.
+                certain = [(part, wanted) for part in parts if not isinstance(part, AnyOf | Is)]
+                choices = [(part, wanted) for part in parts if isinstance(part, AnyOf | Is)]
+                return [((*certain, *rest, *choices), literals, assumed)]
+        raise AssertionError(node)
 
 
 def _field_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -> bool:

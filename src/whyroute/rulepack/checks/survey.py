@@ -23,6 +23,7 @@ from ..models import CapabilityEntry
 from ..pack import Pack, Part
 from ..problems import Place
 from .near import Names
+from .possible import Possible
 
 __all__ = ["Group", "Survey"]
 
@@ -232,6 +233,11 @@ class Survey:
     @cached_property
     def _order(self) -> tuple[str, ...]:
         return in_order({name: tuple(_named_in(node)) for name, node in self.nodes.items()})
+
+    @cached_property
+    def possible(self) -> Possible:
+        """Which conditions could hold for any candidate at all."""
+        return Possible(self.nodes, self._order, self.regions)
 
     def compiled(self, node: Node) -> Compiled:
         """A condition over candidates, with the named ones that it needs."""

@@ -14,7 +14,7 @@ from ...kleene import Call, Setting
 from ...moments import Moment, is_within
 from ...providers import DeclaredProvider
 from ...ranking import rank
-from ...rulebook import Entry, RequestFacts, Rulebook, read_rulebook
+from ...rulebook import Entry, RequestFacts, Rulebook, rulebook_with
 from ...rules import Rule
 from ...ruleterms import Ordering, RuleTerm, Wish, apply
 from ..pack import Pack, PolicyInForce, Resolved
@@ -140,11 +140,11 @@ class Side:
         self.pack = pack
         members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in pack.providers.values()]
         self.catalog = Catalog.of_members(members)
-        book = read_rulebook(
+        book = rulebook_with(
             [each.value for each in pack.rules.values()],
-            waivers=[each.value for each in pack.waivers.values()],
-            conditions={name: each.value for name, each in pack.conditions.items()},
-            regions=pack.groups,
+            [each.value for each in pack.waivers.values()],
+            {name: each.value for name, each in pack.conditions.items()},
+            pack.groups,
         )
         self.regions = book.regions
         self.entries = book.entries
