@@ -5,15 +5,13 @@ import re
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tabs"]
+pytest_plugins = ["databases", "tabs"]
 
 # The same examples on every run and on every machine; a slow machine fails no test.
 settings.register_profile(
     "default", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
-
-pytest_plugins = ["databases"]
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
