@@ -173,7 +173,7 @@ def test_broken_lines_are_all_told(capsys: pytest.CaptureFixture[str], packs: Pa
     [
         (["old", "nowhere"], "there is no such file or directory"),
         (["old", "new", "--requests", "nowhere"], "can't be read"),
-        (["old"], "Missing argument"),
+        (["old"], "NEW is missing"),
         (["old", "new", "--fail-on", "all"], "--fail-on: `all` is not one of"),
     ],
 )
