@@ -465,7 +465,7 @@ def test_no_colour_off_a_terminal(environment: dict[str, str]) -> None:
 def test_colour_on_a_terminal_unless_refused(environment: dict[str, str], coloured: bool) -> None:
     near, far = os.openpty()
     command = [sys.executable, "-m", "whyroute", "explain", "-r", str(situation("outranked"))]
-    subprocess.run(command, stdout=far, env={**os.environ, "TERM": "xterm", **environment}, check=True)
+    subprocess.run(command, stdout=far, env={**os.environ, "COLUMNS": "", "TERM": "xterm", **environment}, check=True)
     shown = os.read(near, 100_000)
     os.close(near)
     os.close(far)
@@ -497,7 +497,13 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["bash", "-c", prelude + line],
         capture_output=True,
-        env={**os.environ, "PYTHON": sys.executable, "R": str(situation("four-way-clash")), **environment},
+        env={
+            **os.environ,
+            "PYTHON": sys.executable,
+            "R": str(situation("four-way-clash")),
+            "L": str(DATA / "routing.jsonl"),
+            **environment,
+        },
         check=False,
     )
 
@@ -508,7 +514,7 @@ unix = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/ful
 @unix
 @pytest.mark.parametrize(
     "command",
-    ["explain -r $R", "explain -r $R -f json", "route -r $R", "schema request", "batch $R", "--version", "--help"],
+    ["explain -r $R", "explain -r $R -f json", "route -r $R", "schema request", "batch $L", "--version", "--help"],
 )
 def test_an_answer_that_cannot_be_written_exits_2_and_says_so(command: str) -> None:
     ran = shell(f"whyroute {command} >/dev/full")
@@ -518,7 +524,7 @@ def test_an_answer_that_cannot_be_written_exits_2_and_says_so(command: str) -> N
 
 @unix
 def test_a_stream_that_is_closed_is_no_fault_of_ours() -> None:
-    for command in ("explain -r $R", "batch $R", "schema request"):
+    for command in ("explain -r $R", "batch $L", "schema request"):
         closed = shell(f"whyroute {command} >&-")
         assert (closed.returncode, closed.stderr) == (2, b"error: standard output is closed\n")
     for command in ("explain -r -", "batch"):
@@ -587,7 +593,7 @@ def test_output_takes_the_place_of_a_file_only_when_it_is_whole(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("whyroute.cli.batch.answer_json", interrupted)
-    assert run("batch", situation("outranked"), "-o", target).status == 130
+    assert run("batch", DATA / "routing.jsonl", "-o", target).status == 130
     assert target.read_text(encoding="utf-8") == "old"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["empty", "out"]
 

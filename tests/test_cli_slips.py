@@ -149,3 +149,20 @@ def test_help_names_no_types_of_python_and_has_examples(capsys: Captured) -> Non
         assert f"  whyroute {command} " in said.partition("Example")[2]
         assert not any(f"<{each}>" in said for each in ("str", "path", "text"))
         assert "[[" not in said
+
+
+def test_a_waiver_without_an_end_is_shown_as_one(pack: Path, capsys: Captured) -> None:
+    rules = (
+        "whyroute: 1\n"
+        "policies: [{name: house, rules: [r]}]\n"
+        "everyTenant: [house]\n"
+        "rules: [{name: r, because: x, require: {region: eu-west-1}, waivable: true}]\n"
+        "waivers: [{name: w, rule: r, tenant: acme, admits: {provider: eu}, because: x, owner: o%s}]\n"
+    )
+    for until, told in (
+        ("", "for {provider: eu}  no end\n"),
+        (", until: 2999-01-01", "for {provider: eu}  until 2999-01-01\n"),
+    ):
+        (pack / "waivers.yaml").write_text(rules % until, "utf-8")
+        assert main(["show", "pack", "-t", "acme"]) == 0
+        assert told in capsys.readouterr().out
