@@ -897,17 +897,23 @@ def import_(
 
 @app.command(short_help="Serve capabilities, providers and routing over HTTP.")
 def serve(
-    pack: Annotated[str, typer.Argument(metavar="PACK", help="A rule pack: a directory of YAML files, or one file.")],
-    host: Annotated[str, typer.Option("--host", metavar="H", help="The address to listen on.")] = "127.0.0.1",
+    pack: RequiredPackArgument,
+    host: Annotated[
+        str, typer.Option("--host", metavar="H", help="The address to listen on.", callback=_text)
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="P", help="The port; 0 takes any that is free.")] = 8000,
     tokens: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--tokens", metavar="FILE", help="The file of tokens that `whyroute token` makes."),
+        typer.Option("--tokens", metavar="FILE", help="The file of tokens that `whyroute token` makes.", parser=_path),
     ] = None,
     tenant: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--tenant", "-t", metavar="T", help="Without --tokens: the one tenant that is served, here alone."
+            "--tenant",
+            "-t",
+            metavar="T",
+            help="Without --tokens: the one tenant that is served, here alone.",
+            callback=_text,
         ),
     ] = None,
     database: Annotated[
@@ -917,19 +923,30 @@ def serve(
             metavar="URL",
             envvar="WHYROUTE_DB",
             help="Where registered providers are kept: an SQLite file, or the URL of a PostgreSQL database.",
+            callback=_text,
         ),
     ] = "whyroute.db",
     label: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--label", metavar="KEY=VALUE", help="A label of every request, the operator's; may be repeated."),
+        typer.Option(
+            "--label",
+            metavar="KEY=VALUE",
+            help="A label of every request, the operator's; may be repeated.",
+            callback=_text,
+        ),
     ] = None,
     decisions: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--decisions", metavar="FILE", help="Write one line of JSON for every route."),
+        typer.Option("--decisions", metavar="FILE", help="Write one line of JSON for every route.", parser=_path),
     ] = None,
     cursor_keys: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--cursor-keys", metavar="FILE", help="Keys for cursors, one a line; the first seals, any opens."),
+        typer.Option(
+            "--cursor-keys",
+            metavar="FILE",
+            help="Keys for cursors, one a line; the first seals, any opens.",
+            parser=_path,
+        ),
     ] = None,
     reload: Annotated[
         bool, typer.Option("--reload", help="Watch the pack; SIGHUP loads it again in any case.")
@@ -937,7 +954,10 @@ def serve(
     adapters: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--adapters", metavar="MODULE:NAME", help="A registry of adapters that set up what is registered."
+            "--adapters",
+            metavar="MODULE:NAME",
+            help="A registry of adapters that set up what is registered.",
+            callback=_text,
         ),
     ] = None,
 ) -> None:
@@ -965,17 +985,25 @@ def serve(
 
 @app.command(short_help="Make or revoke a token of the service.")
 def token(
-    tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.")],
+    tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.", callback=_text)],
     tokens: Annotated[
-        Path, typer.Option("--tokens", metavar="FILE", help="The file that keeps its hash; made if need be.")
+        Path,
+        typer.Option("--tokens", metavar="FILE", help="The file that keeps its hash; made if need be.", parser=_path),
     ],
     expires: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--expires", metavar="TIME", help="A date, to its end, or a date and time with its zone."),
+        typer.Option(
+            "--expires", metavar="TIME", help="A date, to its end, or a date and time with its zone.", callback=_text
+        ),
     ] = None,
     revoke: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--revoke", metavar="ID", help="Revoke this token instead: its id, which is its middle part."),
+        typer.Option(
+            "--revoke",
+            metavar="ID",
+            help="Revoke this token instead: its id, which is its middle part.",
+            callback=_text,
+        ),
     ] = None,
 ) -> None:
     """Print a new token for the service, this once, and keep its hash; or revoke one."""
