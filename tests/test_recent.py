@@ -33,10 +33,10 @@ CAPABILITIES = [
     for prefer in ([], [{"feature": "local", "weight": 0.1}, {"feature": "vision", "weight": 0.2}])
 ]
 POLICIES = [None, wr.TenantPolicy.model_validate({"tenantId": "t", "providers": {"deny": ["p"]}})]
-HINTS: list[dict[str, str]] = [{}, {"preferred_provider": "q"}, {"preferred_model": 'm"0'}]
+HINTS: list[dict[str, Any]] = [{}, {"preferred_provider": "q"}, {"preferred_model": 'm"0'}]
 
 
-def _answer(catalog: Catalog, capability: Any, policy: Any, hints: dict[str, str]) -> Any:
+def _answer(catalog: Catalog, capability: Any, policy: Any, hints: dict[str, Any]) -> Any:
     try:
         decision = wr.route(capability, catalog, policy=policy, **hints)
     except wr.CapabilityUnsatisfiableError as error:
