@@ -106,6 +106,7 @@ def run(
         task = bar.add_task("", total=len(names))
         for name in names:
             items: list[dict[str, Any]] = []
+            where = environment(bench.published)
             bar.update(task, description=name)
             for item in SUITES[name](bench):
                 if isinstance(item, Case):
@@ -113,7 +114,7 @@ def run(
                     items.append(measure(item, rounds, turn_seconds=0.002 if quick else 0.02).to_dict())
                 else:
                     items.append(item.to_dict())
-                results[name] = {**environment(bench.published), "skipped": dict(bench.skipped), "items": items}
+                results[name] = {**where, "skipped": dict(bench.skipped), "items": items}
                 if output is not None:
                     output.mkdir(parents=True, exist_ok=True)
                     text = json.dumps(results[name], indent=1) + "\n"
