@@ -161,7 +161,10 @@ class Request:
     def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
         """The wire answer."""
         solved = self.solve(engine)
-        outcome = outcome_of(solved)
+        return self.answered(solved, outcome_of(solved))
+
+    def answered(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> dict[str, Any]:
+        """The wire answer of a request that was solved already, and what it came to."""
         return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
 
     def answer_json(self, engine: EngineName = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:

@@ -12,7 +12,7 @@ from ..jsontext import plain
 from ..policies import TenantPolicy
 from ..providers import SetupFailure
 from ..solving import Situation
-from .bundle import Bundle, BundleUnsatisfiableError, outcome_of
+from .bundle import Bundle, BundleLimitError, BundleUnsatisfiableError, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues
 from .solving import JointSolved, SearchLimit, Slot, solve_jointly
@@ -74,11 +74,13 @@ class BundleRequest:
 
     def answer(self, engine: str = "bitset", limit: SearchLimit | None = None) -> dict[str, Any]:
         """The wire answer. There is one engine for bundles, whatever is asked for."""
-        return self._answer(limit)[1]
-
-    def _answer(self, limit: SearchLimit | None) -> tuple[bool, dict[str, Any]]:
         solved = self.solve(limit)
-        outcome = outcome_of(solved)
+        return self.answered(solved, outcome_of(solved))
+
+    def answered(
+        self, solved: JointSolved, outcome: Bundle | BundleUnsatisfiableError | BundleLimitError
+    ) -> dict[str, Any]:
+        """The wire answer of a request that was solved already, and what it came to."""
         found: dict[str, Any] = {
             "decision" if isinstance(outcome, Bundle) else "error": outcome.to_dict(),
             "at": self.at,
@@ -95,7 +97,7 @@ class BundleRequest:
         if "request" in self.include:
             kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
             found["request"] = plain(kept)[0]
-        return isinstance(outcome, Bundle), found
+        return found
 
     def answer_json(self, engine: str = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
         """Whether there is a bundle, and `answer` as JSON text.
@@ -104,8 +106,10 @@ class BundleRequest:
             engine: There is one for bundles, whatever is asked for.
             head: What the text begins with: a brace, and members that stand before those of the answer.
         """
-        qualifies, found = self._answer(None)
-        return qualifies, iter((head, json.dumps(found, ensure_ascii=False, allow_nan=False)[1:]))
+        solved = self.solve()
+        outcome = outcome_of(solved)
+        found = json.dumps(self.answered(solved, outcome), ensure_ascii=False, allow_nan=False)
+        return isinstance(outcome, Bundle), iter((head, found[1:]))
 
 
 Parts = Callable[[Catalog, TenantPolicy | None, tuple[SetupFailure, ...], Situation | None], BundleRequest]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from ..bundles import Bundle, BundleLimitError, BundleUnsatisfiableError
@@ -10,9 +10,8 @@ from ..bundles.bundle import outcome_of
 from ..bundles.wire import BundleRequest
 from ..errors import InvalidRequestError
 from ..issues import Issue, child, kind_of
-from ..jsontext import plain
 from ..rulepack import Pack, ResolvedBundle
-from .routing import include_issues, operator_label_issues, strange_key
+from .routing import read_body, shared_issues
 from .tenants import Holdings
 
 __all__ = ["BundleAsked", "BundleRouted", "read_bundle_asked", "route_bundle"]
@@ -41,10 +40,7 @@ def read_bundle_asked(body: Any) -> BundleAsked:
     Raises:
         InvalidRequestError: It is broken, or says what is not its to say; all issues.
     """
-    if not isinstance(body, dict):
-        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
-    cleaned, issues = plain(body)
-    issues += [strange_key(key, _KEYS) for key in body if key not in _KEYS]
+    cleaned, issues = read_body(body, _KEYS)
     if "bundle" in body:
         if not isinstance(body["bundle"], str):
             issues.append(Issue("/bundle", f"{kind_of(body['bundle'])}; the name of a bundle is expected"))
@@ -52,10 +48,7 @@ def read_bundle_asked(body: Any) -> BundleAsked:
         issues += [Issue(child("", key), f"`{key}` {message}") for key in ("slots", "together") if key in body]
     elif "slots" not in body:
         issues.append(Issue("/slots", "missing; a request has `slots`, or the name of a `bundle`"))
-    if "labels" in body and not isinstance(body["labels"], dict):
-        issues.append(Issue("/labels", f"{kind_of(body['labels'])}; labels are an object of strings"))
-    if "include" in body:
-        issues += include_issues(body["include"])
+    issues += shared_issues(body, _KEYS)
     if issues:
         raise InvalidRequestError(issues)
     own = {key: cleaned[key] for key in ("slots", "together") if key in cleaned}
@@ -96,37 +89,12 @@ def route_bundle(
     Raises:
         WhyrouteError: The request is broken, or the pack doesn't know the bundle or one of its capabilities.
     """
-    issues = operator_label_issues(pack, asked.labels, "/labels", operator_labels)
-    if not isinstance(asked.bundle, str):
-        issues += _slot_label_issues(pack, asked.bundle["slots"], operator_labels)
-    if issues:
-        raise InvalidRequestError(issues)
     resolved = pack.resolve_bundle(
         tenant, asked.bundle, labels=asked.labels, operator_labels=operator_labels, catalog=holdings.catalog
     )
-    request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
+    request = resolved.read(include=asked.include, now=now, setup_failures=holdings.failures)
     solved = request.solve()
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
-    if not isinstance(outcome, Bundle):
-        return BundleRouted(resolved, request, outcome, None, shadow)
-    answer: dict[str, Any] = {"decision": outcome.to_dict(), "at": request.at}
-    if shadow is not None:
-        answer["shadow"] = shadow
-    if "matched" in asked.include:
-        answer["matched"] = {
-            name: [candidate.to_dict() for candidate in slot.matched()]
-            for name, slot in zip(solved.names, solved.slots, strict=True)
-        }
-    if "explanation" in asked.include:
-        answer["explanation"] = outcome.explanation.to_dict()
+    answer = request.answered(solved, outcome) if isinstance(outcome, Bundle) else None
     return BundleRouted(resolved, request, outcome, answer, shadow)
-
-
-def _slot_label_issues(pack: Pack, slots: Any, operator_labels: Mapping[str, str]) -> list[Issue]:
-    found: list[Issue] = []
-    for name, slot in slots.items() if isinstance(slots, dict) else ():
-        labels = slot.get("labels") if isinstance(slot, dict) else None
-        if isinstance(labels, dict):
-            found += operator_label_issues(pack, labels, child("/slots", name, "labels"), operator_labels)
-    return found

@@ -5,7 +5,7 @@ The tenant, its policy and its providers come from the token. A body that names 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from ..decisions import Decision, outcome_of
@@ -21,11 +21,10 @@ __all__ = [
     "Asked",
     "Routed",
     "explain",
-    "include_issues",
-    "operator_label_issues",
     "read_asked",
+    "read_body",
     "route",
-    "strange_key",
+    "shared_issues",
 ]
 
 _KEYS: Final = ("capability", "labels", "preferredProvider", "preferredModel")
@@ -74,11 +73,8 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
     Raises:
         InvalidRequestError: It is broken, or says what is not its to say; all issues.
     """
-    if not isinstance(body, dict):
-        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
-    cleaned, issues = plain(body)
     known = (*_KEYS, "whyNot" if explaining else "include")
-    issues += [strange_key(key, known) for key in body if key not in known]
+    cleaned, issues = read_body(body, known)
     if "capability" not in body:
         issues.append(Issue("/capability", "missing; a request has a `capability`: a name or a declaration"))
     elif not isinstance(body["capability"], str | dict):
@@ -86,12 +82,9 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
     for key in ("preferredProvider", "preferredModel"):
         if key in body and not isinstance(body[key], str):
             issues.append(Issue(child("", key), f"{kind_of(body[key])}; a string is expected"))
-    if "labels" in body and not isinstance(body["labels"], dict):
-        issues.append(Issue("/labels", f"{kind_of(body['labels'])}; labels are an object of strings"))
+    issues += shared_issues(body, known)
     if explaining and "whyNot" in body:
         issues += _candidate_issues(body["whyNot"])
-    if not explaining and "include" in body:
-        issues += include_issues(body["include"])
     if issues:
         raise InvalidRequestError(issues)
     asked = cleaned.get("whyNot") if explaining else None
@@ -105,7 +98,33 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
     )
 
 
-def strange_key(key: str, known: tuple[str, ...]) -> Issue:
+def read_body(body: Any, known: tuple[str, ...]) -> tuple[dict[str, Any], list[Issue]]:
+    """A body as plain JSON, and what is wrong with its keys.
+
+    Args:
+        body: The body.
+        known: The keys that it may have.
+
+    Raises:
+        InvalidRequestError: It is no object.
+    """
+    if not isinstance(body, dict):
+        raise InvalidRequestError([Issue("", f"{kind_of(body)}; a request is an object")])
+    cleaned, issues = plain(body)
+    return cleaned, [*issues, *(_strange_key(key, known) for key in body if key not in known)]
+
+
+def shared_issues(body: Mapping[str, Any], known: tuple[str, ...]) -> list[Issue]:
+    """What is wrong with what all bodies may have: `labels`, and `include` where it is one of the known keys."""
+    issues: list[Issue] = []
+    if "labels" in body and not isinstance(body["labels"], dict):
+        issues.append(Issue("/labels", f"{kind_of(body['labels'])}; labels are an object of strings"))
+    if "include" in known and "include" in body:
+        issues += _include_issues(body["include"])
+    return issues
+
+
+def _strange_key(key: str, known: tuple[str, ...]) -> Issue:
     """What is wrong with a key of a body that is not for a request to have."""
     path = child("", key)
     if key in _OF_TOKEN:
@@ -133,7 +152,7 @@ def _candidate_issues(value: Any) -> list[Issue]:
     return issues
 
 
-def include_issues(value: Any) -> list[Issue]:
+def _include_issues(value: Any) -> list[Issue]:
     """What is wrong with what an answer is asked to hold."""
     if not isinstance(value, list):
         return [Issue("/include", f"{kind_of(value)}; `include` is a list")]
@@ -180,15 +199,7 @@ def route(
     solved = request.solve()
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
-    if not isinstance(outcome, Decision):
-        return Routed(resolved, request, outcome, None, shadow)
-    answer: dict[str, Any] = {"decision": outcome.to_dict(), "at": request.at}
-    if shadow is not None:
-        answer["shadow"] = shadow
-    if "matched" in asked.include:
-        answer["matched"] = [candidate.to_dict() for candidate in solved.matched()]
-    if "explanation" in asked.include:
-        answer["explanation"] = outcome.explanation.to_dict()
+    answer = request.answered(solved, outcome) if isinstance(outcome, Decision) else None
     return Routed(resolved, request, outcome, answer, shadow)
 
 
@@ -213,9 +224,6 @@ def _resolved(
     operator_labels: Mapping[str, str],
     now: datetime | None,
 ) -> tuple[Resolved, Request]:
-    issues = operator_label_issues(pack, asked.labels, "/labels", operator_labels)
-    if issues:
-        raise InvalidRequestError(issues)
     resolved = pack.resolve(
         tenant,
         asked.capability,
@@ -226,18 +234,4 @@ def _resolved(
         why_not=asked.why_not,
         catalog=holdings.catalog,
     )
-    request = resolved.read(now=now or datetime.now(UTC), setup_failures=holdings.failures)
-    return resolved, request
-
-
-def operator_label_issues(
-    pack: Pack, labels: Mapping[str, str], path: str, operator_labels: Mapping[str, str]
-) -> list[Issue]:
-    """Which labels of a request, at a JSON pointer, are the operator's.
-
-    Where the pack declares labels it says itself whose each of them is; elsewhere those that the operator sets are its.
-    """
-    if pack.labels is not None:
-        return []
-    message = "is set by the operator; a request does not name it"
-    return [Issue(child(path, key), f"{shown(key)} {message}") for key in labels if key in operator_labels]
+    return resolved, resolved.read(include=asked.include, now=now, setup_failures=holdings.failures)

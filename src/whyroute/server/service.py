@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..adapters import AdapterConfigProblem, AdapterFactoryRegistry, adapter_config_error, check_registration
-from ..errors import CapabilityUnsatisfiableError, InvalidRequestError, WhyrouteError
+from ..errors import InvalidRequestError, WhyrouteError
 from ..explanations import Explanation
 from ..issues import Issue
 from ..jsontext import JsonTextError, read_json
@@ -157,10 +157,7 @@ class Service:
                     routed, asked, request_id=request_id, caller=caller, pack=pack, holdings=holdings, now=now
                 )
             )
-        if isinstance(routed.outcome, CapabilityUnsatisfiableError):
-            raise routed.outcome
-        assert routed.answer is not None  # a decision has an answer
-        return routed.answer
+        return _answer_of(routed)
 
     def bundle(self, caller: Caller, body: bytes, request_id: str) -> dict[str, Any]:
         """Route several capabilities together, and note the decision.
@@ -184,10 +181,7 @@ class Service:
                     routed, asked, request_id=request_id, caller=caller, pack=pack, holdings=holdings, now=now
                 )
             )
-        if isinstance(routed.outcome, WhyrouteError):
-            raise routed.outcome
-        assert routed.answer is not None  # a bundle has an answer
-        return routed.answer
+        return _answer_of(routed)
 
     def explain(self, caller: Caller, body: bytes) -> Explanation:
         """Explain a route that is not made."""
@@ -224,6 +218,14 @@ class Service:
         if self.decisions is not None:
             self.metrics.log("decisions", self.decisions.waiting, self.decisions.dropped)
         return self.metrics.text()
+
+
+def _answer_of(routed: routing.Routed | bundling.BundleRouted) -> dict[str, Any]:
+    """The answer, or the error that says why there is none."""
+    if isinstance(routed.outcome, WhyrouteError):
+        raise routed.outcome
+    assert routed.answer is not None  # what is no error has an answer
+    return routed.answer
 
 
 def _parsed(body: bytes) -> Any:
