@@ -12,7 +12,7 @@ from .errors import InvalidRequestError
 from .fields import Names, Number, OrAbsent, WireModel
 from .instances import is_checked, plain_form, remember
 from .issues import Issue, child, kind_of, shown
-from .references import cycles
+from .references import cycles, in_order
 
 __all__ = [
     "AllOf",
@@ -28,7 +28,9 @@ __all__ = [
     "TextMatcher",
     "When",
     "condition_issues",
+    "condition_order",
     "named_condition_issues",
+    "named_in",
     "read_condition",
     "read_when",
     "when_issues",
@@ -265,6 +267,26 @@ class Is:
 
 
 Node = Leaf | AllOf | AnyOf | Not | Is
+
+
+def named_in(node: Node) -> Iterator[str]:
+    """The names of the conditions that one refers to, in the order in which they stand."""
+    steps = [node]  # conditions may nest deeper than functions may call each other
+    while steps:
+        match steps.pop():
+            case AllOf(parts) | AnyOf(parts):
+                steps += reversed(parts)
+            case Not(part):
+                steps.append(part)
+            case Is(name):
+                yield name
+            case _:
+                pass
+
+
+def condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    """The names of conditions, each after those it refers to. There must be no circle."""
+    return in_order({name: tuple(named_in(node)) for name, node in nodes.items()})
 
 
 def read_condition(document: Any, path: str = "", *, conditions: Collection[str] | None = None) -> Condition:

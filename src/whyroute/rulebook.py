@@ -1,17 +1,16 @@
 """A rulebook: the rules of a request with everything they refer to, read, checked and made ready to be applied."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .caches import remembered
-from .conditions import AllOf, AnyOf, Condition, Is, Node, Not, named_condition_issues, read_condition
+from .conditions import Condition, condition_order, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .instances import plain_form
 from .issues import Issue, child, few_searches
 from .kleene import Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
-from .references import in_order
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 
@@ -278,7 +277,7 @@ def rulebook_with(
         regions: The groups of regions.
     """
     nodes = {name: condition.node for name, condition in conditions.items()}
-    order = _condition_order(nodes)
+    order = condition_order(nodes)
     lifts: dict[str, list[Lift]] = {}
     waivers = tuple(waivers)
     for waiver in waivers:
@@ -291,25 +290,6 @@ def rulebook_with(
         dates = _moment(rule.from_), _moment(rule.until)
         entries.append(Entry(rule, condition, when, *dates, tuple(lifts.get(rule.name, ()))))
     return Rulebook(tuple(entries), waivers, regions)
-
-
-def _condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
-    """The names of conditions, each after those it refers to."""
-    return in_order({name: tuple(_referred(node)) for name, node in nodes.items()})
-
-
-def _referred(node: Node) -> Iterator[str]:
-    steps = [node]
-    while steps:
-        match steps.pop():
-            case AllOf(parts) | AnyOf(parts):
-                steps += reversed(parts)
-            case Not(part):
-                steps.append(part)
-            case Is(name):
-                yield name
-            case _:
-                pass
 
 
 def _moment(text: str | None) -> Moment | None:

@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from ..bits import positions
-from ..conditions import read_condition
+from ..conditions import condition_order, read_condition
 from ..explanations import Explanation
 from ..explanations.contrast import contrast
 from ..issues import did_you_mean, quoted, shown
 from ..kleene import Compiled, compiled, observed_value
 from ..moments import is_within, read_moment
-from ..references import in_order
 from ..ruleterms import told
 from ..solving import Solved
 from ..wording import joined
-from .linking import named_in
 from .models import Expectation, TestCandidate
 from .pack import Pack
 
@@ -79,9 +77,8 @@ class Judge:
 
     @cached_property
     def _named(self) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-        conditions = {name: each.value for name, each in self._pack.conditions.items()}
-        order = in_order({name: tuple(named_in(each)) for name, each in conditions.items()})
-        return {name: each.node for name, each in conditions.items()}, order
+        nodes = {name: each.value.node for name, each in self._pack.conditions.items()}
+        return nodes, condition_order(nodes)
 
     def _mismatches(self, expect: Expectation, solved: Solved) -> Iterator[Mismatch]:
         if expect.pick is not None:

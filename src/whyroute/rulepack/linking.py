@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from ..conditions import Condition
+from ..conditions import named_in
 from ..issues import did_you_mean, quoted, shown
 from ..references import cycles
 from .definitions import Definition, Piece
@@ -13,7 +13,7 @@ from .problems import Problem
 from .reading import EVERY, Definitions
 from .sections import Entry
 
-__all__ = ["link_problems", "named_in"]
+__all__ = ["link_problems"]
 
 T = TypeVar("T")
 _Known = Collection[str] | None
@@ -179,19 +179,9 @@ def _condition_circles(definitions: Definitions) -> list[Problem]:
     return _circles(
         definitions.conditions,
         "condition",
-        lambda condition: tuple(named_in(condition)),
+        lambda condition: tuple(named_in(condition.node)),
         (),
     )
-
-
-def named_in(condition: Condition) -> Iterator[str]:
-    """The named conditions that a condition refers to."""
-    if condition.is_ is not None:
-        yield condition.is_
-    if condition.not_ is not None:
-        yield from named_in(condition.not_)
-    for part in (*(condition.any_ or ()), *(condition.all_ or ())):
-        yield from named_in(part)
 
 
 def _circles(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ..caches import remembered
 from ..catalog import Catalog
-from ..conditions import Condition
+from ..conditions import Condition, named_in
 from ..constraints import Origin
 from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
@@ -26,7 +26,6 @@ from ..solver import EngineName
 from ..solving import Situation
 from ..wire import Request
 from .definitions import Definition
-from .linking import named_in
 from .models import (
     BundleEntry,
     CapabilityEntry,
@@ -302,8 +301,8 @@ class Pack:
         found = self._rulebooks.get(tenant)
         if found is None:
             policy = self.policy(tenant)
-            entries = self._entries
-            found = self._rulebooks[tenant] = self._book.of(
+            entries = self.entries
+            found = self._rulebooks[tenant] = self.book.of(
                 (_of_tenant(entries[each.rule.name], tenant) for each in policy.rules),
                 (each.value for each in policy.waivers),
             )
@@ -317,8 +316,13 @@ class Pack:
         return found
 
     @cached_property
-    def _book(self) -> Rulebook:
-        """All rules, read once: tenants share them."""
+    def everything(self) -> Catalog:
+        """The candidates of all providers, whoever sees them, indexed once."""
+        return self._catalog_of(tuple(self.providers.values()))
+
+    @cached_property
+    def book(self) -> Rulebook:
+        """All rules and waivers, whoever they hold for, read once: tenants share them."""
         return rulebook_with(
             [each.value for each in self.rules.values()],
             [each.value for each in self.waivers.values()],
@@ -327,8 +331,9 @@ class Pack:
         )
 
     @cached_property
-    def _entries(self) -> dict[str, Entry]:
-        return {entry.rule.name: entry for entry in self._book.entries}
+    def entries(self) -> Mapping[str, Entry]:
+        """The rules of the book, by name."""
+        return {entry.rule.name: entry for entry in self.book.entries}
 
     def setting(self, catalog: Catalog, call: Call | None, kept: Settings | None = None) -> Setting:
         """What conditions depend on for a catalog and a call.
@@ -369,14 +374,16 @@ class Pack:
         seen = self._seen.get(tenant)
         if seen is not None:
             return seen
-        visible = self.visible(tenant)
-        key = tuple(each.name for each in visible)
+        found = self._seen[tenant] = self._catalog_of(self.visible(tenant))
+        return found
+
+    def _catalog_of(self, providers: Sequence[Definition[PackProvider]]) -> Catalog:
+        key = tuple(each.name for each in providers)
         found = self._catalogs.get(key)
         if found is None:
-            members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in visible]
+            members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in providers]
             found = self._catalogs[key] = Catalog.of_members(members)
             self._own[id(found)] = found
-        self._seen[tenant] = found
         return found
 
     def resolve(
@@ -721,13 +728,13 @@ class Resolved:
         """The named conditions that the tenant's rules and waivers lead to; others may name what it must not see."""
         documents = [each.rule.value.condition for each in self.policy.rules]
         documents += [waiver.value.admits for waiver in self.policy.waivers]
-        waiting = [name for each in documents if each is not None for name in named_in(each)]
+        waiting = [name for each in documents if each is not None for name in named_in(each.node)]
         reached: dict[str, None] = {}
         while waiting:
             name = waiting.pop()
             if name not in reached:
                 reached[name] = None
-                waiting += named_in(self.pack.conditions[name].value)
+                waiting += named_in(self.pack.conditions[name].value.node)
         return {
             name: each.value.model_dump(by_alias=True, exclude_unset=True, mode="json")
             for name, each in self.pack.conditions.items()

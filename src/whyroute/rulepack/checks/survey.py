@@ -5,19 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...catalog import Catalog
 from ...conditionissues import LABEL_PREFIX
-from ...conditions import AllOf, AnyOf, Is, Node, Not
+from ...conditions import Node, condition_order
 from ...declarations import Capability, FeatureNeed
 from ...features import UNSPECIFIED_REGION
 from ...globs import glob
 from ...kleene import Call, Compiled, Known, Setting, compiled
-from ...moments import Moment, is_within, read_moment
+from ...moments import Moment, is_within
 from ...policies import TenantPolicy
-from ...providers import DeclaredProvider, ModelInfo, ProviderMetadata
-from ...references import in_order
-from ...rulebook import Entry, Lift, RequestFacts
-from ...rules import Waiver
+from ...providers import ModelInfo, ProviderMetadata
+from ...rulebook import Entry, RequestFacts
 from ..definitions import Definition
 from ..models import CapabilityEntry
 from ..pack import Pack, Part
@@ -57,8 +54,7 @@ class Survey:
         self.pack = pack
         self.now = now
         self.regions = pack.groups
-        members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in pack.providers.values()]
-        self.catalog = Catalog.of_members(members)
+        self.catalog = pack.everything
         self._settings: dict[Call | None, Setting] = {}
         self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
@@ -232,7 +228,7 @@ class Survey:
 
     @cached_property
     def _order(self) -> tuple[str, ...]:
-        return in_order({name: tuple(_named_in(node)) for name, node in self.nodes.items()})
+        return condition_order(self.nodes)
 
     @cached_property
     def possible(self) -> Possible:
@@ -254,22 +250,10 @@ class Survey:
         """For whom a condition holds, and for whom it does not."""
         return self.setting(call).known(condition, self.catalog)
 
-    @cached_property
+    @property
     def entries(self) -> Mapping[str, Entry]:
         """The rules, ready to be applied."""
-        lifts: dict[str, list[Lift]] = {}
-        for waiver in self.pack.waivers.values():
-            lifts.setdefault(waiver.value.rule, []).append(self._lift(waiver.value))
-        return {name: self._entry(name, lifts.get(name, ())) for name in self.pack.rules}
-
-    def _entry(self, name: str, lifts: Iterable[Lift]) -> Entry:
-        rule = self.pack.rules[name].value
-        condition = None if rule.condition is None else self.compiled(rule.condition.node)
-        when = None if rule.when is None else compiled(rule.when.node, {}, ())
-        return Entry(rule, condition, when, _moment(rule.from_), _moment(rule.until), tuple(lifts))
-
-    def _lift(self, waiver: Waiver) -> Lift:
-        return Lift(waiver, self.compiled(waiver.admits.node), _moment(waiver.until))
+        return self.pack.entries
 
     def rejecting(self) -> Iterator[tuple[str, Entry, Compiled]]:
         """The rules that require or forbid, each with its condition."""
@@ -346,24 +330,6 @@ class Survey:
             found.append((number, candidate.metadata, candidate.model))
             members &= members - 1
         return found
-
-
-def _named_in(node: Node) -> Iterator[str]:
-    steps = [node]
-    while steps:
-        match steps.pop():
-            case AllOf(parts) | AnyOf(parts):
-                steps += reversed(parts)
-            case Not(part):
-                steps.append(part)
-            case Is(name):
-                yield name
-            case _:
-                pass
-
-
-def _moment(text: str | None) -> Moment | None:
-    return None if text is None else read_moment(text)
 
 
 def _matching_in_any_case(pattern: str, values: tuple[str, ...], lines: str | None) -> list[str]:

@@ -5,16 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...bits import positions
-from ...catalog import Catalog
 from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...constraints import NamedConstraint, Origin, compile_with_rules
 from ...declarations import Capability, FeatureNeed
 from ...issues import shown
 from ...kleene import Call, Setting
 from ...moments import Moment, is_within
-from ...providers import DeclaredProvider
 from ...ranking import rank
-from ...rulebook import Entry, RequestFacts, Rulebook, rulebook_with
+from ...rulebook import Entry, RequestFacts, Rulebook
 from ...rules import Rule
 from ...ruleterms import Ordering, RuleTerm, Wish, apply
 from ..pack import Pack, PolicyInForce, Resolved
@@ -138,14 +136,8 @@ class Side:
 
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
-        members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in pack.providers.values()]
-        self.catalog = Catalog.of_members(members)
-        book = rulebook_with(
-            [each.value for each in pack.rules.values()],
-            [each.value for each in pack.waivers.values()],
-            {name: each.value for name, each in pack.conditions.items()},
-            pack.groups,
-        )
+        self.catalog = pack.everything
+        book = pack.book
         self.regions = book.regions
         self.entries = book.entries
         self.numbers = {entry.rule.name: number for number, entry in enumerate(book.entries)}
