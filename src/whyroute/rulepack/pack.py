@@ -65,65 +65,69 @@ Settings = dict[Call | None, Setting]
 """What conditions depend on over one catalog, for each call."""
 
 
-class UnknownTenantError(WhyrouteError):
+class _UnknownNameError(WhyrouteError):
+    """A name that the pack doesn't have."""
+
+    what: ClassVar[str]
+    plural: ClassVar[str]
+    without: ClassVar[str] = "it defines none"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        self._name = name
+        self.known = tuple(known)
+        listed = f"; the {self.plural} are {quoted(self.known, limit=8)}" if self.known else f"; {self.without}"
+        super().__init__(f"{shown(name)} is no {self.what} of the pack{did_you_mean(name, self.known) or listed}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._name, self.known)
+
+
+class UnknownTenantError(_UnknownNameError):
     """A tenant that the pack doesn't name.
 
     Attributes:
-        tenant: Its name, as it was given.
         known: The tenants that it names.
     """
 
     code: ClassVar[str] = "unknown-tenant"
+    what, plural, without = "tenant", "tenants", "it names none"
 
-    def __init__(self, tenant: str, known: Iterable[str] = ()) -> None:
-        self.tenant = tenant
-        self.known = tuple(known)
-        listed = f"; the tenants are {quoted(self.known, limit=8)}" if self.known else "; it names none"
-        super().__init__(f"{shown(tenant)} is no tenant of the pack{did_you_mean(tenant, self.known) or listed}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.tenant, self.known)
+    @property
+    def tenant(self) -> str:
+        """Its name, as it was given."""
+        return self._name
 
 
-class UnknownCapabilityError(WhyrouteError):
+class UnknownCapabilityError(_UnknownNameError):
     """A capability that the pack doesn't name.
 
     Attributes:
-        capability: Its name, as it was given.
         known: The capabilities that it names.
     """
 
     code: ClassVar[str] = "unknown-capability"
+    what, plural = "capability", "capabilities"
 
-    def __init__(self, capability: str, known: Iterable[str] = ()) -> None:
-        self.capability = capability
-        self.known = tuple(known)
-        listed = f"; the capabilities are {quoted(self.known, limit=8)}" if self.known else "; it defines none"
-        near = did_you_mean(capability, self.known) or listed
-        super().__init__(f"{shown(capability)} is no capability of the pack{near}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.capability, self.known)
+    @property
+    def capability(self) -> str:
+        """Its name, as it was given."""
+        return self._name
 
 
-class UnknownBundleError(WhyrouteError):
+class UnknownBundleError(_UnknownNameError):
     """A bundle that the pack doesn't name.
 
     Attributes:
-        bundle: Its name, as it was given.
         known: The bundles that it names.
     """
 
     code: ClassVar[str] = "unknown-bundle"
+    what, plural = "bundle", "bundles"
 
-    def __init__(self, bundle: str, known: Iterable[str] = ()) -> None:
-        self.bundle = bundle
-        self.known = tuple(known)
-        listed = f"; the bundles are {quoted(self.known, limit=8)}" if self.known else "; it defines none"
-        super().__init__(f"{shown(bundle)} is no bundle of the pack{did_you_mean(bundle, self.known) or listed}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.bundle, self.known)
+    @property
+    def bundle(self) -> str:
+        """Its name, as it was given."""
+        return self._name
 
 
 @dataclass(frozen=True, slots=True)
