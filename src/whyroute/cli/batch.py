@@ -2,17 +2,16 @@
 
 import os
 import stat
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from ..jsontext import terminal_safe
 from ..solver import EngineName
 from ..wire import answer_json
 from .inputs import lines_of, one_object_a_line, open_input, source_name
 from .output import CommandError, ReaderGoneError, sink
+from .progress import Columns, progress_bar
 
 __all__ = ["run_batch"]
 
@@ -29,7 +28,9 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
         source = stack.enter_context(open_input(name))
         answers = stack.enter_context(sink(output))
         size = _size(source)
-        advance = stack.enter_context(_progress(size, wanted=progress))
+        columns: Columns = () if size is None else ("time",) if size else ("count",)
+        text = "{task.fields[answered]} answered"
+        update = stack.enter_context(progress_bar(text, wanted=progress, columns=columns, total=size, answered=0))
         for number, line in enumerate(one_object_a_line(name, lines_of(name, source)), start=1):
             valid, pieces = answer_json(line, number, engine=engine)
             invalid = invalid or not valid
@@ -38,7 +39,8 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
             answers.write(b"\n")
             if size is None:
                 answers.flush()  # whoever feeds the lines one by one waits for each answer
-            advance(len(line) + 1)
+            if update is not None:
+                update(advance=len(line) + 1, answered=number)
         if number == 0:
             raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
     return 1 if invalid else 0
@@ -51,29 +53,3 @@ def _size(source: BinaryIO) -> int | None:
     except (OSError, ValueError):
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
-
-
-@contextmanager
-def _progress(size: int | None, *, wanted: bool | None) -> Iterator[Any]:
-    """A progress bar on stderr over the bytes read; what it yields is told how many more were."""
-    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
-        yield lambda count: None
-        return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    answered = 0
-    columns = (
-        TextColumn("{task.fields[answered]} answered"),
-        BarColumn(),
-        *((TimeRemainingColumn(),) if size else (MofNCompleteColumn(),) if size is not None else ()),
-    )
-    with Progress(*columns, console=Console(stderr=True, force_terminal=wanted), transient=True) as bar:
-        task = bar.add_task("batch", total=size, answered=0)
-
-        def advance(count: int) -> None:
-            nonlocal answered
-            answered += 1
-            bar.update(task, advance=count, answered=answered)
-
-        yield advance

@@ -1,8 +1,5 @@
 """Comparing two packs: reading them, progress, and what is printed."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requ
 from ..rulepack.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
 from .inputs import lines_of, one_object_a_line, open_input
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
+from .progress import progress_bar
 
 __all__ = ["run_diff"]
 
@@ -54,9 +52,13 @@ def run_diff(
             raise CommandError(f"--at: {issue.message}")
     before, after = _packs(old, new, allow_missing=allow_missing)
     wanted = None if requests is None else _requests(requests, before, after)
-    with _progress(wanted=progress) as advance:
+    with progress_bar("comparing", wanted=progress, columns=("count", "time")) as update:
         comparison = compare_packs(
-            before, after, at=at or written(datetime.now(UTC)), requests=wanted, progress=advance
+            before,
+            after,
+            at=at or written(datetime.now(UTC)),
+            requests=wanted,
+            progress=None if update is None else lambda done, total: update(completed=done, total=total),
         )
     if fail_on is not None and not comparison.is_complete:
         remark(
@@ -125,18 +127,3 @@ def _fails(comparison: Comparison, fail_on: str | None) -> bool:
             return not comparison.is_same
         case _:
             return False
-
-
-@contextmanager
-def _progress(*, wanted: bool | None) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on stderr, for those who wait at a terminal; what it yields is told how far the work got."""
-    if wanted is False or (wanted is None and not (sys.stderr is not None and sys.stderr.isatty())):
-        yield None
-        return
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    columns = (TextColumn("comparing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True, force_terminal=wanted), transient=True) as bar:
-        task = bar.add_task("diff", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,20 +1,20 @@
 """`whyroute test`: running the tests of a pack once, or whenever a file of it changes."""
 
-import gc
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ..errors import WhyrouteError
 from ..moments import written
-from ..rulepack import Results, load_pack, run_tests
+from ..rulepack import CaseResult, Results, load_pack, run_tests
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
 from .packs import not_loaded
+from .progress import progress_bar
 from .watching import changes
 
 __all__ = ["TestRun", "run_pack_tests"]
@@ -85,7 +85,7 @@ def run_pack_tests(run: TestRun) -> int:
 def _once(run: TestRun) -> int:
     try:
         pack = load_pack(run.pack)
-        with _undisturbed(), _progress() as told:
+        with progress_bar("{task.fields[failed]} failed", columns=("count",), failed=0) as update:
             results = run_tests(
                 pack,
                 now=run.at if run.at is not None else written(datetime.now(UTC)),
@@ -94,7 +94,7 @@ def _once(run: TestRun) -> int:
                 capability=run.capability,
                 fail_fast=run.fail_fast,
                 coverage=run.coverage,
-                told=told,
+                told=_telling(update),
             )
     except WhyrouteError as error:
         raise not_loaded(error, run.pack) from None
@@ -122,38 +122,20 @@ def _print(results: Results, run: TestRun) -> None:
             print_lines(results_lines(results, command=run.command, everything=run.everything), run.output)
 
 
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keeps the collector from walking through a large pack again and again while the tests run."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
+def _telling(update: Callable[..., None] | None) -> Callable[[CaseResult, int], None] | None:
+    """What moves the bar with each result, and not oftener than somebody could see."""
+    if update is None:
+        return None
+    done = failed = 0
 
+    def told(result: CaseResult, total: int) -> None:
+        nonlocal done, failed
+        done += 1
+        failed += not result.passed
+        if done % _STEP == 0 or done == total:
+            update(total=total, completed=done, failed=failed)
 
-@contextmanager
-def _progress() -> Iterator[Callable[[Any, int], None] | None]:
-    """A progress bar on stderr for long runs, where it is a terminal; what it yields is told each result."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console  # noqa: PLC0415 (only a terminal needs it)
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
-
-    columns = (TextColumn("{task.fields[failed]} failed"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("test", total=None, failed=0)
-        done = failed = 0
-
-        def told(result: Any, total: int) -> None:
-            nonlocal done, failed
-            done += 1
-            failed += not result.passed
-            if done % _STEP == 0 or done == total:
-                bar.update(task, total=total, completed=done, failed=failed)
-
-        yield told
+    return told
 
 
 _STEP = 64
