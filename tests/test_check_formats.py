@@ -141,8 +141,8 @@ def test_pages_have_addresses_where_the_documentation_has_one() -> None:
 
 
 def test_relative_paths() -> None:
-    files = ["a/b.yaml", "/work/rules/c.yaml", "/elsewhere/d.yaml", "../e.yaml"]
-    assert relative_paths(files, "/work") == {"a/b.yaml": "a/b.yaml", "/work/rules/c.yaml": "rules/c.yaml"}
+    files = ["a/b.yaml", "/here/rules/c.yaml", "/elsewhere/d.yaml", "../e.yaml"]
+    assert relative_paths(files, "/here") == {"a/b.yaml": "a/b.yaml", "/here/rules/c.yaml": "rules/c.yaml"}
 
 
 def test_github(capsys: pytest.CaptureFixture[str], pack: Path) -> None:

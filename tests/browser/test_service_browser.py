@@ -1,22 +1,19 @@
 """The service's page in a browser: signing in, why nothing qualifies, a way out, by keyboard alone, hostile names."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from serverkit import provider, serving, token_file
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'`</script><script>alert(2)</script>"
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
 class Desk:
@@ -46,11 +43,6 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        if os.environ.get("CI"):
-            pytest.fail("no `chromium` on the PATH; install it (on Debian: apt-get install chromium)")
-        pytest.skip("no `chromium` on the PATH: the page is not tried in a browser")
     directory = tmp_path_factory.mktemp("page")
     tokens = token_file(directory / "tokens.json")
     with serving(directory, "--tokens", "tokens.json") as process:
@@ -62,14 +54,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
         )
         assert answer.status_code == 201
         yield url, tokens["alpha"]
-
-
-@pytest.fixture(scope="module")
-def browser(served: tuple[str, str]) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
+from ..rulepack.coverage import Subject
 from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
 from .flow import flow
 from .lines import Line, Unbroken, indent_of, printable, wrapped
@@ -277,13 +278,18 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-_HEADS: Final = {"rule": "rules", "clause": "clauses", "waiver": "waivers", "condition": "conditions"}
+_HEADS: Final[Mapping[Subject, str]] = {
+    "rule": "rules",
+    "clause": "clauses",
+    "waiver": "waivers",
+    "condition": "conditions",
+}
 
 
 def coverage_lines(coverage: Coverage, *, everything: bool = False) -> Iterator[Line]:
     """What the tests reach, as a table, and what they never do, each with its place."""
     yield (("Coverage", "bold"), (" (rejected, preferred, admitted or decided somebody in a case)", "dim"))
-    groups = [(name, coverage.of(subject)) for subject, name in _HEADS.items()]  # type: ignore[arg-type]
+    groups = [(name, coverage.of(subject)) for subject, name in _HEADS.items()]
     rows = [(name, items) for name, items in groups if items]
     for name, items in [*rows, ("all", coverage.items)]:
         count = sum(each.reached for each in items)
@@ -378,7 +384,7 @@ def coverage_document(coverage: Coverage) -> dict[str, Any]:
         "of": len(coverage.items),
     }
     for subject, name in _HEADS.items():
-        items = coverage.of(subject)  # type: ignore[arg-type]
+        items = coverage.of(subject)
         found[name] = [_covered_document(each) for each in items]
     return found
 

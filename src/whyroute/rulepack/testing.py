@@ -226,9 +226,9 @@ def _cases(pack: Pack, test: Definition[PackTest]) -> Iterator[Case]:
     if test.value.bundle is not None:
         return (Case(test, tenant, None, test.value.bundle) for tenant in tenants)
     capability = test.value.capability
-    declared = isinstance(capability, Mapping)
-    capabilities = (None,) if declared else _chosen(capability, pack.capabilities)  # type: ignore[arg-type]
-    return (Case(test, tenant, name) for tenant in tenants for name in capabilities)
+    # A declaration has no name.
+    names = _chosen(capability, pack.capabilities) if isinstance(capability, str | tuple) else (None,)
+    return (Case(test, tenant, name) for tenant in tenants for name in names)
 
 
 def _chosen(names: str | tuple[str, ...], everyone: Iterable[str]) -> tuple[str, ...]:

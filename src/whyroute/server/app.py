@@ -53,7 +53,7 @@ class Application:
         self.fastapi.router.redirect_slashes = False
         self.fastapi.add_exception_handler(HTTPException, _http_error)
         self.fastapi.add_exception_handler(Exception, _http_error)
-        self.fastapi.openapi = openapi_document  # type: ignore[method-assign]
+        self.fastapi.openapi = openapi_document  # type: ignore[method-assign]  # its manual says so
         for path, methods in _ROUTES.items():
             self.fastapi.router.routes.append(Route(path, _Methods(self, path, methods)))
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")

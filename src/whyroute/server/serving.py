@@ -339,7 +339,7 @@ def _protocol(limits: Limits) -> type[H11Protocol]:
         _waiting: asyncio.TimerHandle | None = None
         _refused = False
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
             super().connection_made(transport)
             self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
 

@@ -9,7 +9,7 @@ from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ...bundles.ties import Tie
 from ...catalog import Candidate
 from ...explanations.words import counted
-from ...numbers import ecmascript, wire_number
+from ...numbers import Number, ecmascript, wire_number
 from ...wording import joined
 from ..bundles import not_to_change, ways_by_owner, why_not_words
 from . import markup
@@ -216,8 +216,8 @@ def _value(tie: Tie, candidate: Candidate) -> str:
     return '<span class="none">unknown</span>' if value is None else _plain(value)
 
 
-def _plain(value: object) -> str:
-    return markup.code(value) if isinstance(value, str) else ecmascript(value)  # type: ignore[arg-type]
+def _plain(value: str | Number) -> str:
+    return markup.code(value) if isinstance(value, str) else ecmascript(value)
 
 
 def _spread(tie: Tie, candidates: list[Candidate]) -> str:
