@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import strategies as wire
 from whyroute.bits import full, positions
-from whyroute.solver import AdmittedConstraint, BitSetSolver, CandidateDomain, Solutions, engine_named
+from whyroute.solver import AdmittedConstraint, BitSetDomain, BitSetSolver, Solutions, engine_named
 from whyroute.wire import read_request
 
 LIBRARY_SOLVER: Any = BacktrackingSolver  # the library has no types
@@ -18,7 +18,7 @@ sets = st.integers(0, 2**70 - 1)
 
 def problem_of(members: int, admitted: list[int]) -> Any:
     problem: Any = Problem(BitSetSolver())
-    problem.addVariable("candidate", CandidateDomain(members))
+    problem.addVariable("candidate", BitSetDomain(members))
     for each in admitted:
         problem.addConstraint(AdmittedConstraint(each), ["candidate"])
     return problem
@@ -45,7 +45,7 @@ def test_the_library_refuses_an_empty_domain() -> None:
 
 @given(sets)
 def test_a_domain_reads_like_the_list_of_its_candidates(members: int) -> None:
-    domain = CandidateDomain(members)
+    domain = BitSetDomain(members)
     assert list(domain) == list(positions(members))
     assert len(domain) == members.bit_count()
     assert bool(domain) == bool(members)
@@ -90,5 +90,5 @@ def test_the_engine_asks_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     asked.clear()
     engine_named("bitset").solve(constraints)
     ((domains, pairs, _),) = asked
-    assert isinstance(domains["candidate"], CandidateDomain)
+    assert isinstance(domains["candidate"], BitSetDomain)
     assert [variables for _, variables in pairs] == [("candidate",)]

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from constraint import Constraint, Domain, Solver
+from constraint import Constraint, Solver
 
 from . import bits
 from .bits import BitSlices
+from .solver import BitSetDomain
 
 __all__ = ["AtMost", "Budget", "Different", "Reaches", "Reduced", "SpentError", "Tie", "search"]
 
@@ -128,22 +129,12 @@ class Reduced:
         return sum(map(min, self.costs)) - self.offset
 
 
-class RowDomain(Domain):
-    """A domain that holds its rows as a bit set. The list it inherits stays empty."""
+class RowDomain(BitSetDomain):
+    """A set of rows that a search can go back to."""
 
     def __init__(self, members: int) -> None:
-        super().__init__(())
-        self.members = members
+        super().__init__(members)
         self._saved: list[int] = []
-
-    def __bool__(self) -> bool:
-        return self.members != 0
-
-    def __len__(self) -> int:
-        return self.members.bit_count()
-
-    def __iter__(self) -> Iterator[int]:
-        return bits.positions(self.members)
 
     def pushState(self) -> None:  # noqa: N802 (the library's name)
         """Remember what it holds."""

@@ -156,14 +156,22 @@ class Rulebook:
             (index, entry)
             for index, entry in enumerate(self.entries)
             if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
-            and (entry.when is None or self._asks_for(entry, entry.when, request, values))
+            and (entry.when is None or self.asks_for(entry, request, values))
         ]
 
-    def _asks_for(self, entry: Entry, when: Compiled, request: RequestFacts, values: dict[str, Any]) -> bool:
-        """Whether a rule's `when` lets it apply; `values` are the fields of the request that were looked at before.
+    def asks_for(self, entry: Entry, request: RequestFacts, values: dict[str, Any]) -> bool:
+        """Whether the `when` of one of the rules lets it apply to a request, whatever the time.
 
         The values of the few fields that rules look at come again and again, so what they come to is kept.
+
+        Args:
+            entry: The rule.
+            request: The request.
+            values: The fields of the request that were looked at before; those that are looked at now are added.
         """
+        when = entry.when
+        if when is None:
+            return True
         key: list[Any] = [entry.rule.name]
         for name in when.fields:
             if name not in values:

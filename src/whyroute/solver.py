@@ -27,8 +27,8 @@ class Engine(Protocol):
         ...
 
 
-class CandidateDomain(Domain):
-    """A domain that holds its candidates as a bit set. The list it inherits stays empty."""
+class BitSetDomain(Domain):
+    """A domain that holds its values as a bit set. The list it inherits stays empty."""
 
     def __init__(self, members: int) -> None:
         super().__init__(())
@@ -128,7 +128,7 @@ class BitSetEngine:
 
     def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits, by intersecting what each admits."""
-        domains = {_CANDIDATE: CandidateDomain(constraints.catalog.all())}
+        domains = {_CANDIDATE: BitSetDomain(constraints.catalog.all())}
         variables = (_CANDIDATE,)
         pairs: list[tuple[AdmittedConstraint, tuple[str]]] = []
         for admitted in constraints.admitted:

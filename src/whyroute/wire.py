@@ -40,7 +40,15 @@ from .solving import Situation, Solved, solve
 if TYPE_CHECKING:
     from .bundles.wire import BundleRequest
 
-__all__ = ["answer", "answer_json", "answer_line", "read_any_request", "read_bundle_request", "read_request"]
+__all__ = [
+    "answer",
+    "answer_json",
+    "answer_line",
+    "candidate_issues",
+    "read_any_request",
+    "read_bundle_request",
+    "read_request",
+]
 
 _INCLUDES = ("matched", "explanation", "request")
 _OF_BUNDLES = ("slots", "together")
@@ -500,7 +508,8 @@ def _is_origin(value: Any) -> bool:
 _CANDIDATE_KEYS = ("provider", "model")
 
 
-def _check_candidate(value: Any, path: str) -> list[Issue]:
+def candidate_issues(value: Any, path: str) -> list[Issue]:
+    """What is wrong with a candidate, as plain JSON."""
     return _check_strings(value, path, _CANDIDATE_KEYS, "a candidate is {provider, model}")
 
 
@@ -533,7 +542,7 @@ _KEYS: dict[str, Any] = {
     "capabilityName": _check_string,
     "origins": _check_origins,
     "contacts": _check_contacts,
-    "whyNot": _check_candidate,
+    "whyNot": candidate_issues,
     "include": _check_include,
     "id": lambda value, path: [],
 }

@@ -14,7 +14,7 @@ from ..explanations import Explanation
 from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..jsontext import plain
 from ..rulepack import Pack, Resolved
-from ..wire import Request
+from ..wire import Request, candidate_issues
 from .tenants import Holdings
 
 __all__ = [
@@ -84,7 +84,7 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
             issues.append(Issue(child("", key), f"{kind_of(body[key])}; a string is expected"))
     issues += shared_issues(body, known)
     if explaining and "whyNot" in body:
-        issues += _candidate_issues(body["whyNot"])
+        issues += candidate_issues(body["whyNot"], "/whyNot")
     if issues:
         raise InvalidRequestError(issues)
     asked = cleaned.get("whyNot") if explaining else None
@@ -133,23 +133,6 @@ def _strange_key(key: str, known: tuple[str, ...]) -> Issue:
         return Issue(path, f"{shown(key)} is the server's to say; a request does not name it")
     hint = did_you_mean(key, known) or f"; the keys are {quoted(known)}"
     return Issue(path, f"{shown(key)} is not a key of a request{hint}")
-
-
-def _candidate_issues(value: Any) -> list[Issue]:
-    shape = "a candidate is {provider, model}"
-    if not isinstance(value, dict):
-        return [Issue("/whyNot", f"{kind_of(value)}; {shape}")]
-    issues = [
-        Issue(child("/whyNot", key), f"{shown(key)} is no key here; {shape}")
-        for key in value
-        if key not in ("provider", "model")
-    ]
-    for key in ("provider", "model"):
-        if key not in value:
-            issues.append(Issue(child("/whyNot", key), f"missing; {shape}"))
-        elif not isinstance(value[key], str):
-            issues.append(Issue(child("/whyNot", key), f"{kind_of(value[key])}; a string is expected"))
-    return issues
 
 
 def _include_issues(value: Any) -> list[Issue]:

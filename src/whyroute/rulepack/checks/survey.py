@@ -55,7 +55,6 @@ class Survey:
         self.now = now
         self.regions = pack.groups
         self.catalog = pack.everything
-        self._settings: dict[Call | None, Setting] = {}
         self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
         self._lines: dict[str, str | None] = {}
@@ -241,10 +240,7 @@ class Survey:
 
     def setting(self, call: Call | None = None) -> Setting:
         """What conditions depend on for a call."""
-        found = self._settings.get(call)
-        if found is None:
-            found = self._settings[call] = Setting(self.regions, call)
-        return found
+        return self.pack.setting(self.catalog, call)
 
     def known(self, condition: Compiled, call: Call | None = None) -> Known:
         """For whom a condition holds, and for whom it does not."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from ... import bits
+from ...caches import remembered
 from ...catalog import Catalog
 
 __all__ = ["Matching"]
@@ -44,12 +45,7 @@ class Matching:
         Costs a few operations on the set where the catalogs have nearly the same order, else one pass over it.
         Tenants have many sets in common, so what was found is kept.
         """
-        found = self._kept.get(members)
-        if found is None:
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            found = self._kept[members] = self._to_new(members & self.common_old)
-        return found
+        return remembered(self._kept, members, _MOST_KEPT, lambda: self._to_new(members & self.common_old))
 
     def to_old(self, members: int) -> int:
         """Those of a set of `new` that are in both catalogs, as a set of `old`."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...bits import positions
+from ...caches import remembered
 from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...constraints import NamedConstraint, Origin, compile_with_rules
 from ...declarations import Capability, FeatureNeed
@@ -142,7 +143,6 @@ class Side:
         self.entries = book.entries
         self.numbers = {entry.rule.name: number for number, entry in enumerate(book.entries)}
         self.of_call = frozenset(number for number, entry in enumerate(book.entries) if _prices_calls(entry))
-        self._settings: dict[Call | None, Setting] = {}
         self._dated: dict[Moment, tuple[int, int]] = {}
         self._looked_at = tuple(
             dict.fromkeys(
@@ -154,7 +154,6 @@ class Side:
             )
         )
         self._in_force: dict[tuple[Any, ...], _InForce] = {}
-        self._holding: dict[tuple[Any, ...], bool] = {}
         self._callers: dict[Capability, tuple[NamedConstraint, ...]] = {}
         self._terms: dict[tuple[int, Call | None, tuple[str, ...]], tuple[RuleTerm, int]] = {}
         self._preferences: dict[tuple[int, Call | None], Wish | Ordering | None] = {}
@@ -162,10 +161,7 @@ class Side:
 
     def setting(self, call: Call | None) -> Setting:
         """What conditions depend on for a call."""
-        found = self._settings.get(call)
-        if found is None:
-            found = self._settings[call] = Setting(self.regions, call)
-        return found
+        return self.pack.setting(self.catalog, call)
 
     def dated(self, at: Moment) -> tuple[int, int]:
         """The rules whose dates cover a time: those that apply to every request, and those that have a `when`."""
@@ -188,41 +184,24 @@ class Side:
         facts = facts_of(asked, at)
         labels = tuple(map(asked.labels.get, self._looked_at))
         key = facts.kind, facts.features, facts.capability, labels
-        known = self._in_force.get(key)
-        if known is None:
-            if len(self._in_force) >= _KEPT:
-                self._in_force.clear()
-            known = self._in_force[key] = _InForce()
+        known = remembered(self._in_force, key, _KEPT, _InForce)
         missing = rules & ~known.asked
         if missing:
+            values: dict[str, Any] = {}
             for number in positions(missing):
-                if self._holds(number, facts):
+                if self.pack.book.asks_for(self.entries[number], facts, values):
                     known.holds |= 1 << number
             known.asked |= missing
         return known.holds & rules
 
-    def _holds(self, number: int, facts: RequestFacts) -> bool:
-        """Whether the `when` of a rule that has one lets it apply; found out once for all that it looks at."""
-        entry = self.entries[number]
-        if entry.when is None:
-            return True
-        key = number, *map(facts.value, entry.when.fields)
-        found = self._holding.get(key)
-        if found is None:
-            if len(self._holding) >= _KEPT * 16:
-                self._holding.clear()
-            found = self._holding[key] = entry.asks_for(facts, entry.when)
-        return found
-
     def callers(self, capability: Capability) -> tuple[NamedConstraint, ...]:
         """The kind check and the needs of a declaration."""
-        found = self._callers.get(capability)
-        if found is None:
-            if len(self._callers) >= _KEPT:
-                self._callers.clear()
-            constraints = compile_with_rules(capability, None, self.catalog, (), regions=self.regions)
-            found = self._callers[capability] = tuple(constraints)
-        return found
+        return remembered(
+            self._callers,
+            capability,
+            _KEPT,
+            lambda: tuple(compile_with_rules(capability, None, self.catalog, (), regions=self.regions)),
+        )
 
     def clauses(self, policy: PolicyInForce) -> tuple[NamedConstraint, ...]:
         """The clauses of a policy."""
