@@ -8,9 +8,8 @@ from typing import Any
 
 from .. import bits
 from ..catalog import Candidate
-from ..constraints import Owner, compile_constraints
-from ..explanations.relaxations import Draft, Edit, Operation
-from ..frozen import frozen, thawed
+from ..constraints import compile_constraints
+from ..explanations.relaxations import Draft, Edit, Moves, Operation
 from ..issues import shown
 from ..numbers import Number, exact, wire_number
 from ..policies import TenantPolicy
@@ -24,7 +23,7 @@ __all__ = ["BundleRelaxation", "failing_exactly", "relax_bundle"]
 
 
 @dataclass(frozen=True, slots=True)
-class BundleRelaxation:
+class BundleRelaxation(Moves):
     """A correction as edits of the request, and the picks that the edited request leads to.
 
     Attributes:
@@ -41,14 +40,6 @@ class BundleRelaxation:
     picks: Mapping[str, Candidate]
     offered: bool = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "patch", frozen(self.patch))
-
-    @property
-    def owners(self) -> tuple[Owner, ...]:
-        """Whose moves it takes, each once, in constraint order."""
-        return tuple(dict.fromkeys(constraint.owner for constraint in self.correction))
-
     @property
     def text(self) -> str:
         """What to do, in plain words."""
@@ -56,14 +47,7 @@ class BundleRelaxation:
 
     def to_dict(self) -> dict[str, Any]:
         """The relaxation as it goes over the wire."""
-        return {
-            "correction": [constraint.id for constraint in self.correction],
-            "patch": thawed(self.patch),
-            "owners": list(self.owners),
-            "offered": self.offered,
-            "picks": {name: candidate.to_dict() for name, candidate in self.picks.items()},
-            "text": self.text,
-        }
+        return self._document(picks={name: candidate.to_dict() for name, candidate in self.picks.items()})
 
 
 def failing_exactly(solved: JointSolved, correction: Sequence[int]) -> tuple[int, ...] | None:

@@ -207,13 +207,7 @@ class Explanation:
     @property
     def truncated(self) -> tuple[str, ...]:
         """Which of cores, corrections and relaxations a limit cut short."""
-        found = self._conflicts
-        cut = {
-            "cores": found.cores.truncated,
-            "corrections": found.corrections.truncated,
-            "relaxations": found.corrections.truncated or len(found.corrections.sets) > self.limits.relaxations,
-        }
-        return tuple(name for name, is_cut in cut.items() if is_cut)
+        return self._conflicts.truncated(self.limits.relaxations)
 
     @cached_property
     def unknowns(self) -> tuple[Unknown, ...]:

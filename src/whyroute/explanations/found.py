@@ -40,3 +40,16 @@ class Conflicts(Generic[T]):
 
     cores: Found[T] = field(default_factory=Found)
     corrections: Found[T] = field(default_factory=Found)
+
+    def truncated(self, relaxations: int) -> tuple[str, ...]:
+        """Which of cores, corrections and relaxations a limit cut short.
+
+        Args:
+            relaxations: How many corrections are made relaxations of.
+        """
+        cut = {
+            "cores": self.cores.truncated,
+            "corrections": self.corrections.truncated,
+            "relaxations": self.corrections.truncated or len(self.corrections.sets) > relaxations,
+        }
+        return tuple(name for name, is_cut in cut.items() if is_cut)

@@ -1,6 +1,7 @@
 """Relaxations: corrections turned into concrete edits of the request, solved again, with the pick they lead to."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,7 +25,7 @@ from ..terms import (
     RegionTerm,
 )
 
-__all__ = ["Draft", "Edit", "Operation", "Relaxation", "relax"]
+__all__ = ["Draft", "Edit", "Moves", "Operation", "Relaxation", "relax"]
 
 Operation = Mapping[str, Any]
 """One operation of a JSON Patch (RFC 6902) on the wire request."""
@@ -46,8 +47,42 @@ class Edit:
     text: str
 
 
+class Moves(ABC):
+    """What relaxations have in common, of one capability and of bundles: a correction as edits of the request."""
+
+    __slots__ = ()
+
+    correction: tuple[Any, ...]
+    patch: tuple[Operation, ...]
+    offered: bool
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "patch", frozen(self.patch))
+
+    @property
+    def owners(self) -> tuple[Owner, ...]:
+        """Whose moves it takes, each once, in constraint order."""
+        return tuple(dict.fromkeys(constraint.owner for constraint in self.correction))
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """What to do, in plain words."""
+
+    def _document(self, **gives: Any) -> dict[str, Any]:
+        """The relaxation as it goes over the wire, with what it leads to."""
+        return {
+            "correction": [constraint.id for constraint in self.correction],
+            "patch": thawed(self.patch),
+            "owners": list(self.owners),
+            "offered": self.offered,
+            **gives,
+            "text": self.text,
+        }
+
+
 @dataclass(frozen=True, slots=True)
-class Relaxation:
+class Relaxation(Moves):
     """A correction as edits of the request, and the candidate that the edited request leads to.
 
     Attributes:
@@ -64,14 +99,6 @@ class Relaxation:
     pick: Candidate
     offered: bool = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "patch", frozen(self.patch))
-
-    @property
-    def owners(self) -> tuple[Owner, ...]:
-        """Whose moves it takes, each once, in constraint order."""
-        return tuple(dict.fromkeys(constraint.owner for constraint in self.correction))
-
     @property
     def text(self) -> str:
         """What to do, in plain words."""
@@ -79,14 +106,7 @@ class Relaxation:
 
     def to_dict(self) -> dict[str, Any]:
         """The relaxation as it goes over the wire."""
-        return {
-            "correction": [constraint.id for constraint in self.correction],
-            "patch": thawed(self.patch),
-            "owners": list(self.owners),
-            "offered": self.offered,
-            "pick": self.pick.to_dict(),
-            "text": self.text,
-        }
+        return self._document(pick=self.pick.to_dict())
 
 
 def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
