@@ -1,7 +1,6 @@
 """A bundle as a page: its slots as columns, what ties them as rows across, what clashes, and the ways out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from string import Template
 
 from ...bundles import BundleExplanation, BundleRelaxation, JointConstraint
 from ...bundles.bundle import Bundle, outcome_of
@@ -13,7 +12,7 @@ from ...numbers import Number, ecmascript, wire_number
 from ...wording import joined
 from ..bundles import not_to_change, ways_by_owner, why_not_words
 from . import markup
-from .document import content_policy, data
+from .document import data, filled
 from .payload import printable_json
 
 __all__ = ["bundle_page"]
@@ -34,13 +33,13 @@ def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> 
     style = f"{data('page.css')}{data('bundle.css')}:root {{ --slots: {count}; }}\n"
     script = data("frame.js") + data("bundle.js")
     answer = _headline(explanation)
-    return Template(data("bundle.html")).substitute(
-        policy=content_policy(style, script),
-        title=markup.escape(answer if title is None else f"{title}: {answer}"),
-        name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
-        style=style,
-        script=script,
-        state="good" if explanation.satisfiable else "bad",
+    return filled(
+        "bundle.html",
+        style,
+        script,
+        answer,
+        title,
+        satisfiable=explanation.satisfiable,
         verdict=_verdict(explanation, answer),
         sections="\n".join(part for part in _sections(explanation) if part),
     )

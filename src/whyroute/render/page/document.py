@@ -10,7 +10,7 @@ from ...explanations import Explanation
 from . import markup, sections
 from .payload import matrix_of, payload, script_json
 
-__all__ = ["content_policy", "data", "explanation_page", "page_sources"]
+__all__ = ["data", "explanation_page", "filled", "page_sources"]
 
 
 def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
@@ -23,20 +23,42 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         explanation: What to show.
         title: What the page is called, such as the name of the request's file.
     """
-    style, script = _style_and_script()
     matrix = matrix_of(explanation)
-    answer = sections.headline(explanation)
-    return Template(data("page.html")).substitute(
-        policy=content_policy(style, script),
-        title=markup.escape(answer if title is None else f"{title}: {answer}"),
-        name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
-        style=style,
-        script=script,
-        state="good" if explanation.satisfiable else "bad",
+    return filled(
+        "page.html",
+        *_style_and_script(),
+        sections.headline(explanation),
+        title,
+        satisfiable=explanation.satisfiable,
         verdict=sections.verdict(explanation),
         sections=sections.sections(explanation, matrix),
         omitted=_omitted(matrix.omitted_survivors, matrix.omitted_others, len(matrix.numbers)),
         data=script_json(payload(explanation, matrix)),
+    )
+
+
+def filled(
+    template: str, style: str, script: str, answer: str, title: str | None, *, satisfiable: bool, **parts: str
+) -> str:
+    """A page from its template.
+
+    Args:
+        template: The name of the template.
+        style: Its style sheet.
+        script: Its script.
+        answer: What it says first.
+        title: What it is called.
+        satisfiable: Whether the answer is a good one.
+        parts: What else the template has places for.
+    """
+    return Template(data(template)).substitute(
+        policy=_content_policy(style, script),
+        title=markup.escape(answer if title is None else f"{title}: {answer}"),
+        name="" if title is None else f'<p class="name">{markup.escape(title)}</p>',
+        style=style,
+        script=script,
+        state="good" if satisfiable else "bad",
+        **parts,
     )
 
 
@@ -70,7 +92,7 @@ def _omitted(survivors: int, others: int, shown: int) -> str:
     )
 
 
-def content_policy(style: str, script: str) -> str:
+def _content_policy(style: str, script: str) -> str:
     """The Content Security Policy that admits exactly this style and this script, and nothing from elsewhere."""
     sources = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
