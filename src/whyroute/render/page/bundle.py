@@ -12,7 +12,7 @@ from ...numbers import Number, ecmascript, wire_number
 from ...wording import joined
 from ..bundles import not_to_change, ways_by_owner, why_not_words
 from . import markup
-from .document import data, filled
+from .document import data, filled, page_style
 from .payload import printable_json
 
 __all__ = ["bundle_page"]
@@ -30,7 +30,7 @@ def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> 
         title: What the page is called, such as the name of the bundle.
     """
     count = len(explanation.solved.names)
-    style = f"{data('page.css')}{data('bundle.css')}:root {{ --slots: {count}; }}\n"
+    style = f"{page_style()}{data('bundle.css')}:root {{ --slots: {count}; }}\n"
     script = data("frame.js") + data("bundle.js")
     answer = _headline(explanation)
     return filled(

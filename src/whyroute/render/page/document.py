@@ -10,7 +10,7 @@ from ...explanations import Explanation
 from . import markup, sections
 from .payload import matrix_of, payload, script_json
 
-__all__ = ["data", "explanation_page", "filled", "page_sources"]
+__all__ = ["colours", "data", "explanation_page", "filled", "page_sources", "page_style"]
 
 
 def explanation_page(explanation: Explanation, *, title: str | None = None) -> str:
@@ -71,7 +71,7 @@ def page_sources() -> tuple[str, str]:
 
 @cache
 def _style_and_script() -> tuple[str, str]:
-    return data("page.css"), data("frame.js") + data("page.js")
+    return page_style(), data("frame.js") + data("page.js")
 
 
 def _omitted(survivors: int, others: int, shown: int) -> str:
@@ -101,6 +101,16 @@ def _content_policy(style: str, script: str) -> str:
 def _hash(text: str) -> str:
     """A source expression of the Content Security Policy that admits exactly this text."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def page_style() -> str:
+    """The style sheet that all pages have in common."""
+    return colours() + data("page.css")
+
+
+def colours() -> str:
+    """The colours in the light and in the dark, and the type of what is code, as a style sheet."""
+    return data("colours.css")
 
 
 @cache

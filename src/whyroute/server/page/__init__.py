@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from ...render.page import page_sources
+from ...render.page import colours, page_sources
 
 __all__ = ["PAGE_FILES", "page_file", "page_policy"]
 
@@ -14,8 +14,9 @@ PAGE_FILES: Final = {"app.css": "text/css", "app.js": "text/javascript"}
 
 @cache
 def page_file(name: str) -> bytes:
-    """One of the page's files."""
-    return files(__package__).joinpath(name).read_bytes()
+    """One of the page's files. The style sheet begins with the colours of the explanation that the page shows."""
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return (colours() + text if name == "app.css" else text).encode()
 
 
 @cache
