@@ -405,7 +405,7 @@ def test_requests_that_rules_do_not_tell_apart_are_looked_at_once() -> None:
         asked = Asked.of(resolved)
         assert asked.capability is resolved.capability
         tenant.outcome(asked, tenant.in_force(asked))
-    assert (len(side._in_force), len(side._holding), len(side._callers)) == (2, 2, 1)
+    assert (len(side._in_force), len(pack.book._asked), len(side._callers)) == (2, 2, 1)
 
 
 @pytest.mark.parametrize("left_out", [set(), {3}, set(range(0, 400, 3))])
