@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, overload
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -293,20 +294,22 @@ _Terms = tuple[tuple[str, Owner, Term], ...]
 
 
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
-    terms = [*_made_once(capability, _caller_terms)]
+    terms = [*((kept_for(capability) or _NOTHING_KEPT).get("terms") or _made(capability, _caller_terms))]
     if policy is not None:
-        terms += _made_once(policy, _clause_terms)
+        clauses = (kept_for(policy) or _NOTHING_KEPT).get("terms")
+        terms += _made(policy, _clause_terms) if clauses is None else clauses
     return terms
 
 
-def _made_once(model: M, make: Callable[[M], _Terms]) -> _Terms:
+_NOTHING_KEPT: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+def _made(model: M, make: Callable[[M], _Terms]) -> _Terms:
     """What a declaration or a policy compares, kept for as long as it lives: no catalog has a say in it."""
+    found = make(model)
     kept = kept_for(model)
-    if kept is None:
-        return make(model)
-    found: _Terms | None = kept.get("terms")
-    if found is None:
-        found = kept["terms"] = make(model)
+    if kept is not None:
+        kept["terms"] = found
     return found
 
 

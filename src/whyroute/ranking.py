@@ -53,9 +53,11 @@ Wishes = Sequence[Wish]
 Orders = Sequence[Order]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scores:
     """The score of every candidate at once, exactly: integers sliced by bit.
+
+    Nobody changes one; a frozen one takes several times as long to make.
 
     A candidate's score is `(low + unit * n) * 10**exponent`, where bit k of n tells whether the candidate is in
     slice k. Adding a weight to a set of candidates is a ripple-carry addition over the slices.
@@ -79,9 +81,9 @@ class Scores:
             else:
                 members = wishes[key].members
             if weight < 0:
-                members = catalog.all() & ~members
+                members, weight = catalog.all() & ~members, -weight  # noqa: PLW2901 (a penalty is a gain for the rest)
             if members:
-                bits.add_weight(slices, members, abs(weight))
+                bits.add_weight(slices, members, weight)
         return cls(tuple(slices), weights.unit, weights.low, weights.exponent)
 
     def score(self, number: int) -> Fraction:
@@ -104,7 +106,7 @@ class Scores:
 
     def best(self, members: int) -> int:
         """Those of a set that is not empty with the highest score."""
-        for plane in reversed(self.slices):
+        for plane in self.slices[::-1]:
             members = members & plane or members
         return members
 
@@ -234,7 +236,7 @@ class Ranking:
 
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
-        fallbacks = members & self.catalog.fallbacks()
+        fallbacks = members & self.catalog.fallbacks
         for part in (members ^ fallbacks, fallbacks):
             if part:
                 fallback = part == fallbacks
@@ -414,7 +416,7 @@ def rank(
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
     A memo is one of this catalog.
     """
-    regular = survivors & ~catalog.fallbacks()
+    regular = survivors & ~catalog.fallbacks
     members = regular or survivors
     matching = 0
     if preferred_provider is not None or preferred_model is not None:

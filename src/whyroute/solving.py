@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import bits
 from .catalog import Candidate, Catalog
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
 
+
+T = TypeVar("T")
 
 _REASONS = 8
 """For how many hints of one request the reason is kept."""
@@ -129,9 +131,9 @@ class Shadow:
         return {**outcome, "by": list(self.by)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Solved:
-    """A request, compiled and solved.
+    """A request, compiled and solved. Nobody changes one; a frozen one takes several times as long to make.
 
     Attributes:
         catalog: The candidates.
@@ -180,16 +182,17 @@ class Solved:
             memo=self._memo,
         )
 
-    def told(self, make: Callable[[], str]) -> str:
+    def told(self, make: Callable[[T], str], decision: T) -> str:
         """Why the pick is the pick, in plain words: as it was made for the same request a moment ago, or made."""
-        request = self._memo.request
+        memo = self._memo
+        request = memo.request
         if request is None or self.ruling or request[0] is not self.capability or request[1] is not self.policy:
-            return make()
+            return make(decision)
         hints = self.preferred_provider, self.preferred_model
-        reasons = self._memo.reasons
+        reasons = memo.reasons
         found = reasons.get(hints)
         if found is None:
-            found = make()
+            found = make(decision)
             if len(reasons) < _REASONS:
                 reasons[hints] = found
         return found
@@ -298,7 +301,9 @@ def solve(
     engine: EngineName = "bitset",
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
-    failures = _read_rest(preferred_provider, preferred_model, setup_failures)
+    failures: tuple[SetupFailure, ...] = ()
+    if preferred_provider is not None or preferred_model is not None or setup_failures != ():
+        failures = _read_rest(preferred_provider, preferred_model, setup_failures)
     if situation is None and engine == "bitset" and type(providers) is Catalog:
         recent = providers.recent.get(capability, policy)
         if recent is not None:
@@ -475,8 +480,6 @@ def _read_rest(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
-    if preferred_provider is None and preferred_model is None and setup_failures == ():
-        return ()
     issues = [
         Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
         for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))

@@ -171,7 +171,7 @@ class ContextWindowTerm:
         return f"contextWindow{self.op}{ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.context_window().meets(self.op, self.wanted)
+        return catalog.context_window.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.context_window
@@ -206,7 +206,7 @@ class PriceTerm:
         return f"costPerCall{self.op}${ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.prompt_price().meets(self.op, self.wanted)
+        return catalog.prompt_price.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.cost.prompt_usd_per_1k_tokens
@@ -275,7 +275,7 @@ class LatencyTerm:
         return f"p95LatencyMs{self.op}{ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.p95_latency().meets(self.op, self.wanted)
+        return catalog.p95_latency.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number | None:
         return model.p95_latency_ms
