@@ -95,7 +95,7 @@ def test_few_requests_are_remembered() -> None:
     for capability in CAPABILITIES * 3:
         with_answer = _answer(catalog, capability, None, {})
         assert with_answer
-    assert len(catalog.recent._kept) == 4
+    assert len(catalog.recent) == 4
 
 
 def test_json_is_the_json_of_the_dictionary() -> None:

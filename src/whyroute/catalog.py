@@ -98,8 +98,8 @@ class _Sets(dict[str, int]):
 
     __slots__ = ()
 
-    def __missing__(self, value: str) -> int:
-        return 0
+    __missing__ = ().count
+    """Returns 0 for every value, and is no Python function, whose call would cost more than the look-up."""
 
 
 class _DenseColumn:
@@ -270,30 +270,21 @@ def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Numbe
     return found
 
 
-class Recent:
-    """What was made of the last few (declaration, policy) pairs that a catalog was asked about.
+class Recent(dict[tuple[int, int], Any]):
+    """What was made of the last few (declaration, policy) pairs that a catalog was asked about, by their `id`s.
 
-    Pairs are known by identity, and both are kept alive meanwhile, so that no other can take their place. Nothing in
-    here may refer to the catalog, which would then live until the garbage collector finds it.
+    What is kept has to keep both of the pair alive, so that no other can take their place. Nothing in here may refer
+    to the catalog, which would then live until the garbage collector finds it.
     """
 
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], tuple[object, object, Any]] = {}
-
-    def get(self, capability: object, policy: object) -> Any:
-        """What was made of them; None when that is not known any more."""
-        kept = self._kept.get((id(capability), id(policy)))
-        return None if kept is None else kept[2]
+    __slots__ = ()
 
     def keep(self, capability: object, policy: object, made: Any) -> None:
         """Keep what was made of them, in place of the oldest."""
-        kept = self._kept
-        if len(kept) >= _RECENT:
+        if len(self) >= _RECENT:
             with suppress(RuntimeError, StopIteration):  # another thread is making room
-                kept.pop(next(iter(kept)), None)
-        kept[id(capability), id(policy)] = capability, policy, made
+                self.pop(next(iter(self)), None)
+        self[id(capability), id(policy)] = made
 
 
 class Catalog(Sequence[ModelProvider]):

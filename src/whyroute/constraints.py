@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -40,11 +39,12 @@ __all__ = [
     "Origins",
     "Owner",
     "RuleTerms",
+    "Terms",
+    "caller_terms",
+    "clause_terms",
     "compile_constraints",
     "compile_with_rules",
 ]
-
-M = TypeVar("M", Capability, TenantPolicy)
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -178,7 +178,7 @@ class Constraints(Sequence[NamedConstraint]):
 
     def __init__(
         self,
-        terms: list[tuple[str, Owner, Term]],
+        terms: Sequence[tuple[str, Owner, Term]],
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
         said: tuple[Mapping[str, About], Origins] | None = None,
@@ -203,10 +203,6 @@ class Constraints(Sequence[NamedConstraint]):
     def ids(self) -> tuple[str, ...]:
         """The id of each, at no more cost than that of reading it."""
         return tuple(name for name, _, _ in self._terms)
-
-    def over(self) -> tuple[list[tuple[str, Owner, Term]], list[int]]:
-        """What `Constraints` makes the same of, given the catalog again: all but the catalog itself."""
-        return self._terms, self.admitted
 
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""
@@ -290,37 +286,44 @@ def compile_with_rules(
     return Constraints(terms, catalog, known, (said, origins or {}))
 
 
-_Terms = tuple[tuple[str, Owner, Term], ...]
+Terms = tuple[tuple[str, Owner, Term], ...]
+"""For each constraint its id, whose it is, and what it compares."""
 
 
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
-    terms = [*((kept_for(capability) or _NOTHING_KEPT).get("terms") or _made(capability, _caller_terms))]
-    if policy is not None:
-        clauses = (kept_for(policy) or _NOTHING_KEPT).get("terms")
-        terms += _made(policy, _clause_terms) if clauses is None else clauses
-    return terms
+    return [*caller_terms(capability), *(() if policy is None else clause_terms(policy))]
 
 
-_NOTHING_KEPT: Final[Mapping[str, Any]] = MappingProxyType({})
+def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> Terms:
+    """What a declaration compares, made once for as long as it lives: no catalog has a say in it.
 
-
-def _made(model: M, make: Callable[[M], _Terms]) -> _Terms:
-    """What a declaration or a policy compares, kept for as long as it lives: no catalog has a say in it."""
-    found = make(model)
-    kept = kept_for(model)
-    if kept is not None:
-        kept["terms"] = found
+    Args:
+        capability: The declaration.
+        kept: `kept_for` of it, if that is known.
+    """
+    if kept is None:
+        kept = kept_for(capability)
+    found: Terms | None = None if kept is None else kept.get("terms")
+    if found is None:
+        needs = enumerate(capability.needs)
+        kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
+        found = (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
+        if kept is not None:
+            kept["terms"] = found
     return found
 
 
-def _caller_terms(capability: Capability) -> _Terms:
-    needs = enumerate(capability.needs)
-    kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
-    return (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
-
-
-def _clause_terms(policy: TenantPolicy) -> _Terms:
-    return tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
+def clause_terms(policy: TenantPolicy, kept: dict[str, Any] | None = None) -> Terms:
+    """What a policy compares; as `caller_terms` for a declaration."""
+    if kept is None:
+        kept = kept_for(policy)
+    found: Terms | None = None if kept is None else kept.get("terms")
+    if found is not None:
+        return found
+    made: Terms = tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
+    if kept is not None:
+        kept["terms"] = made
+    return made
 
 
 def _over_groups(term: Term, regions: Regions) -> Term:

@@ -14,13 +14,15 @@ from .constraints import (
     Origin,
     Origins,
     RuleTerms,
+    caller_terms,
+    clause_terms,
     compile_constraints,
     compile_with_rules,
 )
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
-from .instances import is_checked
+from .instances import kept_for
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
@@ -304,39 +306,43 @@ def solve(
     failures: tuple[SetupFailure, ...] = ()
     if preferred_provider is not None or preferred_model is not None or setup_failures != ():
         failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    if situation is None and engine == "bitset" and type(providers) is Catalog:
-        recent = providers.recent.get(capability, policy)
+    plainly = situation is None and engine == "bitset"
+    if plainly and type(providers) is Catalog:
+        recent = providers.recent.get((id(capability), id(policy)))
         if recent is not None:
             # The very objects that were checked a moment ago, and are frozen.
             terms, admitted, survivors, memo = recent
-            constraints = Constraints(terms, providers, admitted=admitted)
             read, ruled = memo.request
             return Solved(
                 providers,
                 read,
                 ruled,
-                constraints,
+                Constraints(terms, providers, admitted=admitted),
                 survivors,
                 preferred_provider,
                 preferred_model,
                 failures,
                 _memo=memo,
             )
-    # Asked here as well, since most have been checked and a call costs more than the answer.
-    if type(capability) is not Capability or not is_checked(capability):
+    # Most have been checked before; what was made of them then is found in the same step.
+    asked = clauses = None
+    if type(capability) is not Capability or (asked := kept_for(capability)) is None:
         capability = read_capability(capability)
-    if policy is not None and (type(policy) is not TenantPolicy or not is_checked(policy)):
+    if policy is not None and (type(policy) is not TenantPolicy or (clauses := kept_for(policy)) is None):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
-    ruling = None
-    if situation is None:
-        constraints = compile_constraints(capability, policy, catalog)
-    else:
-        ruling, constraints = situation.compiled(capability, policy, catalog)
-    survivors = engine_named(engine).solve(constraints)
     memo = ScoreMemo((capability, policy))
-    if situation is None and engine == "bitset":
-        catalog.recent.keep(capability, policy, (*constraints.over(), survivors, memo))
+    ruling = None
+    if situation is not None:
+        ruling, constraints = situation.compiled(capability, policy, catalog)
+    else:
+        terms = caller_terms(capability, asked)
+        if policy is not None:
+            terms += clause_terms(policy, clauses)
+        constraints = Constraints(terms, catalog)
+    survivors = engine_named(engine).solve(constraints)
+    if plainly:
+        catalog.recent.keep(capability, policy, (terms, constraints.admitted, survivors, memo))
     return Solved(
         catalog,
         capability,
