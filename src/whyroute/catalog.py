@@ -5,7 +5,6 @@ from __future__ import annotations  # array is not subscriptable before Python 3
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -282,8 +281,10 @@ class Recent(dict[tuple[int, int], Any]):
     def keep(self, capability: object, policy: object, made: Any) -> None:
         """Keep what was made of them, in place of the oldest."""
         if len(self) >= _RECENT:
-            with suppress(RuntimeError, StopIteration):  # another thread is making room
+            try:  # noqa: SIM105 (`suppress` would take longer than all the rest)
                 self.pop(next(iter(self)), None)
+            except (RuntimeError, StopIteration):  # another thread is making room
+                pass
         self[id(capability), id(policy)] = made
 
 

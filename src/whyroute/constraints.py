@@ -88,7 +88,7 @@ class About:
 _SAYS_NOTHING = About()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class NamedConstraint:
     """One requirement, clause, kind check or rule, compiled against a catalog.
 
@@ -109,6 +109,25 @@ class NamedConstraint:
     catalog: Catalog
     origins: tuple[Origin, ...] = ()
     about: About = _SAYS_NOTHING
+
+    def __init__(
+        self,
+        id: str,
+        owner: Owner,
+        term: Term,
+        admitted: int,
+        catalog: Catalog,
+        origins: tuple[Origin, ...] = (),
+        about: About = _SAYS_NOTHING,
+    ) -> None:
+        # As the one that would be generated, at half its cost: every failed answer makes all of its constraints.
+        _SET_ID(self, id)
+        _SET_OWNER(self, owner)
+        _SET_TERM(self, term)
+        _SET_ADMITTED(self, admitted)
+        _SET_CATALOG(self, catalog)
+        _SET_ORIGINS(self, origins)
+        _SET_ABOUT(self, about)
 
     @property
     def because(self) -> str | None:
@@ -162,6 +181,12 @@ class NamedConstraint:
 
     def __repr__(self) -> str:
         return f"<NamedConstraint {self.id} {self.label!r} admits {self.admitted.bit_count()} of {self.catalog.size}>"
+
+
+_SET_ID, _SET_OWNER, _SET_TERM, _SET_ADMITTED, _SET_CATALOG, _SET_ORIGINS, _SET_ABOUT = (
+    NamedConstraint.__dict__[name].__set__
+    for name in ("id", "owner", "term", "admitted", "catalog", "origins", "about")
+)
 
 
 class Constraints(Sequence[NamedConstraint]):
@@ -220,19 +245,24 @@ class Constraints(Sequence[NamedConstraint]):
     def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
         named = self._named
         if named is None:
-            about, origins = self._said or ({}, {})
-            named = self._named = [
-                NamedConstraint(
-                    name,
-                    owner,
-                    term,
-                    admitted,
-                    self.catalog,
-                    tuple(origins.get(name, ())),
-                    about.get(name, _SAYS_NOTHING),
-                )
-                for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
-            ]
+            catalog, terms = self.catalog, zip(self._terms, self.admitted, strict=True)
+            if self._said is None:
+                named = [NamedConstraint(*term, admitted, catalog) for term, admitted in terms]
+            else:
+                about, origins = self._said
+                named = [
+                    NamedConstraint(
+                        name,
+                        owner,
+                        term,
+                        admitted,
+                        catalog,
+                        tuple(origins.get(name, ())),
+                        about.get(name, _SAYS_NOTHING),
+                    )
+                    for (name, owner, term), admitted in terms
+                ]
+            self._named = named
         return named[index]
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from json.encoder import JSONEncoder, encode_basestring
 from typing import Any, Final
 
@@ -60,7 +61,7 @@ class Decision:
     @property
     def alternates(self) -> RankedCandidates:
         """The other candidates that qualify, in rank order; made when they are read."""
-        return RankedCandidates(self._ranking, range(1, len(self._ranking)))
+        return RankedCandidates(self._ranking, range(1, self._ranking.members.bit_count()))
 
     @computed
     def score(self) -> Number:
@@ -171,22 +172,22 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
             if name is not None
         ]
         return f"matches the preferred {' and '.join(given)}"
-    best = ranking.scores.best(ranking.hinted or ranking.members)
+    best = ranking.tied
     if best == ranking.members:
         scored = solved.capability.prefer or (solved.applied is not None and solved.applied.wishes)
         tied = f"all score {ecmascript(decision.score)}, " if scored else ""
-        return f"comes first: {tied}{tie_clause(ranking, best)}"
+        return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     met = _matched_preferences(decision.candidate, solved.capability)
     if solved.ruling is not None:
         rules = solved.wished(ranking.best())
-        met += [f"rule {shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in rules]
+        met += [f"rule {_weighted(name, weight)}" for name, weight in rules]
     if met:
         score += f" ({', '.join(met)})"
     tied_with = best.bit_count() - 1
     if not tied_with:
         return score
-    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking, best)
+    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking)
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
@@ -203,4 +204,9 @@ def _matched_preferences(candidate: Candidate, capability: Capability) -> list[s
             weights[name] = weight
     for name, total in sums.items():
         weights[name] = wire_number(total)
-    return [f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in weights.items()]
+    return [_weighted(name, weight) for name, weight in weights.items()]
+
+
+@lru_cache(maxsize=1024)
+def _weighted(name: str, weight: Number) -> str:
+    return f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"

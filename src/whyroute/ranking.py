@@ -15,6 +15,7 @@ from math import gcd
 from typing import Any, Protocol, overload
 
 from . import bits
+from .caches import remembered
 from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import Number, scaled, wire_number
@@ -92,11 +93,16 @@ class Scores:
 
     def wire_score(self, number: int) -> Number:
         """The score of one candidate as a JSON number: `wire_number` of `score`, at a fraction of its cost."""
-        digits, exponent = self._digits(number), self.exponent
+        digits, exponent = self._digits(number) if self.slices else self.low, self.exponent
         if exponent >= 0:
             return wire_number(digits * 10**exponent)
-        whole, rest = divmod(digits, 10**-exponent)
-        return wire_number(Fraction(digits, 10**-exponent)) if rest else wire_number(whole)
+        scale: int = 10**-exponent
+        if digits % scale == 0:
+            return wire_number(digits // scale)
+        try:
+            return digits / scale  # correctly rounded, as the fraction's nearest double is
+        except OverflowError:
+            return wire_number(Fraction(digits, scale))
 
     def _digits(self, number: int) -> int:
         gained = 0
@@ -132,6 +138,19 @@ class _Weights:
 
     @classmethod
     def of(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
+        if wishes:
+            return cls._made(preferences, wishes)
+        # Those of one declaration come again and again, and comparing them by value takes as long as all the rest.
+        known = _WEIGHED.get(id(preferences))
+        if known is None or known[0] is not preferences:
+            known = preferences, cls._made(preferences, wishes)
+            if len(preferences) <= _FEW_WEIGHTS:
+                _WEIGHED.pop(id(preferences), None)
+                remembered(_WEIGHED, id(preferences), _MOST_WEIGHED, lambda: known)
+        return known[1]
+
+    @classmethod
+    def _made(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
         parts: list[tuple[str | int, Number]] = [(each.feature, each.weight) for each in preferences]
         if wishes:
             parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
@@ -151,7 +170,10 @@ def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
     return _Weights(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
 
 
-_weighed_before = lru_cache(maxsize=1024)(_weighed)
+_MOST_WEIGHED = 1024
+_weighed_before = lru_cache(maxsize=_MOST_WEIGHED)(_weighed)
+_WEIGHED: dict[int, tuple[Sequence[Preference], _Weights]] = {}
+"""By the `id` of preferences that are kept alive here, so that no others can take their place."""
 _FEW_WEIGHTS = 16
 """Longer lists are not kept, so that what is kept stays small."""
 
@@ -272,7 +294,10 @@ class Ranking:
         orders: What orders equal scores, the most important first.
     """
 
-    __slots__ = ("_first", "_found", "catalog", "fallback", "hinted", "matching", "members", "orders", "scores")
+    __slots__ = (
+        *("_first", "_found", "_tied"),
+        *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
+    )
 
     def __init__(
         self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: Orders = ()
@@ -284,7 +309,8 @@ class Ranking:
         self.hinted = members & matching
         self.fallback = fallback
         self.orders = orders
-        self._first: int | None = None
+        self._first = -1
+        self._tied = 0
         self._found: _Classes | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -309,14 +335,23 @@ class Ranking:
                     self.catalog, self.scores, part, self.matching, fallback=fallback, orders=self.orders
                 )
 
+    @property
+    def tied(self) -> int:
+        """Those that score as the pick does and match the hints that it matches, as a set."""
+        found = self._tied
+        if not found:
+            found = self._tied = self.scores.best(self.hinted or self.members)
+        return found
+
     def best(self) -> int:
         """The number of the pick."""
-        if self._first is None:
-            members = self.scores.best(self.hinted or self.members)
+        first = self._first
+        if first < 0:
+            members = self.tied
             for order in self.orders:
                 members = order.foremost(members)
-            self._first = bits.lowest(members)
-        return self._first
+            first = self._first = (members & -members).bit_length() - 1
+        return first
 
     def __len__(self) -> int:
         return self.members.bit_count()
@@ -442,7 +477,8 @@ def rank(
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
     A memo is one of this catalog.
     """
-    regular = survivors & ~catalog.fallbacks
+    fallbacks = catalog.fallbacks
+    regular = survivors & ~fallbacks if fallbacks else survivors
     members = regular or survivors
     matching = 0
     if preferred_provider is not None or preferred_model is not None:

@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from heapq import merge
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, groupby, islice, product
+from math import prod
 from operator import or_
 from typing import Final
 
@@ -26,6 +27,9 @@ WORK: Final = 200_000
 
 _TABLE = 24
 """Up to so many different vertices all subsets are looked at, at once; with more they are searched."""
+
+_FEW_CHOICES = 256
+"""Up to so many choices are made and then sorted; more are made in order, as far as they are asked for."""
 
 _GREEDY = 8
 """How many sets are made greedily when a search has found none."""
@@ -115,6 +119,9 @@ def _written_out(
         choices = [[*always, *(vertices[vertex] for vertex in each)] for each in same_size]
         if all(len(members) == 1 for each in choices for members in each):
             yield from (tuple(sorted(members[0] for members in each)) for each in choices)
+            continue
+        if not cut and sum(prod(map(len, each)) for each in choices) <= _FEW_CHOICES:
+            yield from sorted([tuple(sorted(each)) for sets in choices for each in product(*sets)])
             continue
         end = sorted(members[0] for members in choices[-1])
         for each in merge(*map(_choices, choices)):

@@ -7,14 +7,9 @@ from ..ranking import Order, Ranking
 __all__ = ["deciding_order", "tie_clause"]
 
 
-def tie_clause(ranking: Ranking, tied: int) -> str:
-    """What puts the pick before the next of those that score the same.
-
-    Args:
-        ranking: The candidates that qualify.
-        tied: Two or more that score the same, the pick among them.
-    """
-    told = ""
+def tie_clause(ranking: Ranking) -> str:
+    """What puts the pick before the next of those that score the same, of which there is at least one."""
+    told, tied = "", ranking.tied
     for order in ranking.orders:
         foremost = order.foremost(tied)
         if foremost != tied:
