@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -31,6 +31,9 @@ from .terms import (
     Term,
 )
 
+if TYPE_CHECKING:
+    from .ruleterms import RuleTerm
+
 __all__ = [
     "About",
     "Constraints",
@@ -38,9 +41,9 @@ __all__ = [
     "Origin",
     "Origins",
     "Owner",
-    "RuleTerms",
     "compile_constraints",
     "compile_with_rules",
+    "rule_constraint",
 ]
 
 M = TypeVar("M", Capability, TenantPolicy)
@@ -180,7 +183,7 @@ class Constraints(Sequence[NamedConstraint]):
         terms: list[tuple[str, Owner, Term]],
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
-        said: tuple[Mapping[str, About], Origins] | None = None,
+        said: tuple[Mapping[str, str], Origins] | None = None,
         admitted: list[int] | None = None,
     ) -> None:
         self._terms = terms
@@ -208,8 +211,12 @@ class Constraints(Sequence[NamedConstraint]):
         return self._terms, self.admitted
 
     def known(self) -> dict[Term, int]:
-        """What each term admits, for compiling a request that is nearly the same against the same catalog."""
-        return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
+        """What each term admits, for compiling a request that is nearly the same against the same catalog.
+
+        Those of rules are left out: what they admit is kept with the rules.
+        """
+        each = zip(self._terms, self.admitted, strict=True)
+        return {term: admitted for (_, owner, term), admitted in each if owner != "rule"}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -223,7 +230,7 @@ class Constraints(Sequence[NamedConstraint]):
     def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
         named = self._named
         if named is None:
-            about, origins = self._said or ({}, {})
+            contacts, origins = self._said or ({}, {})
             named = self._named = [
                 NamedConstraint(
                     name,
@@ -232,15 +239,42 @@ class Constraints(Sequence[NamedConstraint]):
                     admitted,
                     self.catalog,
                     tuple(origins.get(name, ())),
-                    about.get(name, _SAYS_NOTHING),
+                    _about(name, owner, term, contacts),
                 )
                 for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
             ]
         return named[index]
 
 
-RuleTerms = Sequence[tuple[str, Term, About]]
-"""Rules that are in force: for each its constraint's id, what it compares, and what it says of itself."""
+def rule_constraint(
+    term: "RuleTerm", admitted: int, catalog: Catalog, origins: Origins | None = None
+) -> NamedConstraint:
+    """The constraint that a rule comes to.
+
+    Args:
+        term: What the rule compares.
+        admitted: The candidates that it admits.
+        catalog: The catalog it was compiled against.
+        origins: Where constraints are written, by their ids.
+    """
+    name = term.id
+    return NamedConstraint(name, "rule", term, admitted, catalog, tuple((origins or {}).get(name, ())), _of_rule(term))
+
+
+def _of_rule(term: "RuleTerm") -> About:
+    rule = term.rule
+    return About(rule.because, rule.owner, rule.waivable, rule.shadow)
+
+
+def _about(name: str, owner: Owner, term: Term, contacts: Mapping[str, str]) -> About:
+    if owner == "rule":
+        return _of_rule(cast("RuleTerm", term))
+    contact = contacts.get(name)
+    return _SAYS_NOTHING if contact is None else About(contact=contact)
+
+
+Terms = Sequence[tuple[str, Owner, Term]]
+"""Constraints before they meet a catalog: of each its id, whose it is and what it compares."""
 
 
 def compile_constraints(
@@ -261,7 +295,8 @@ def compile_with_rules(
     capability: Capability,
     policy: TenantPolicy | None,
     catalog: Catalog,
-    rules: RuleTerms,
+    rules: Terms = (),
+    admitted: Sequence[int] = (),
     *,
     regions: Regions = NO_REGIONS,
     origins: Origins | None = None,
@@ -275,6 +310,7 @@ def compile_with_rules(
         policy: The tenant's policy, if there is one.
         catalog: The candidates.
         rules: The rules that are in force.
+        admitted: For each of them, the candidates that it admits.
         regions: Groups of regions, which region needs and `regionAllow` may name.
         origins: Where constraints are written, by their ids.
         contacts: Whom to ask about clauses, by their constraints' ids; rules say so themselves.
@@ -283,10 +319,8 @@ def compile_with_rules(
     terms = _terms(capability, policy)
     if regions.groups:
         terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
-    terms += [(name, "rule", term) for name, term, _ in rules]
-    said = {name: About(contact=contact) for name, contact in (contacts or {}).items()}
-    said |= {name: about for name, _, about in rules}
-    return Constraints(terms, catalog, known, (said, origins or {}))
+    own = Constraints(terms, catalog, known).admitted
+    return Constraints([*terms, *rules], catalog, None, (contacts or {}, origins or {}), [*own, *admitted])
 
 
 _Terms = tuple[tuple[str, Owner, Term], ...]
