@@ -233,7 +233,8 @@ class Rulebook:
         places = tuple(
             place
             for place, entry in enumerate(self.entries)
-            if is_within(at, entry.since, entry.until) and self.asks_for(entry, request, values)
+            if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
+            and (entry.when is None or self.asks_for(entry, request, values))
         )
         entries = tuple(self.entries[place] for place in places)
         lifts: dict[int, tuple[Lift, ...]] = {}

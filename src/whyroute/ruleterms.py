@@ -277,22 +277,28 @@ def _applied(in_force: InForce, setting: Setting, catalog: Catalog) -> Applied:
     shadow_terms: list[RuleTerm] = []
     wishes: list[Wish] = []
     orderings: list[Ordering] = []
+    kept = setting.over(catalog).rules
+    lifted = in_force.lifts
     for place, entry in zip(in_force.places, in_force.entries, strict=True):
-        lifts = in_force.lifts.get(place)
-        effect = _effect(entry, setting, catalog) if lifts is None else _effect_of(entry, lifts, setting, catalog)
+        effect: _Effect
+        if place in lifted:
+            effect = _effect_of(entry, lifted[place], setting, catalog)
+        else:
+            known = kept.get(id(entry))
+            effect = known[1] if known is not None else _effect(entry, setting, catalog)
         match effect:
-            case None:
-                pass
+            case constraint, members:
+                constraints.append(constraint)
+                places.append(place)
+                admitted.append(members)
             case Wish():
                 wishes.append(effect)
             case Ordering():
                 orderings.append(effect)
             case RuleTerm():
                 shadow_terms.append(effect)
-            case constraint, members:
-                constraints.append(constraint)
-                places.append(place)
-                admitted.append(members)
+            case None:
+                pass
     return Applied(
         tuple(entry.rule.name for entry in in_force.entries),
         tuple(constraints),
