@@ -13,7 +13,7 @@ from whyroute.conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from whyroute.features import UNSPECIFIED_REGION
 from whyroute.globs import glob
 from whyroute.regions import NO_REGIONS, Regions
-from whyroute.rulepack import Pack, load_pack
+from whyroute.rulepack import Pack, PackError, load_pack
 from whyroute.rulepack.checks import check_pack, possible
 from whyroute.rulepack.checks.possible import Possible, can_hold
 
@@ -280,6 +280,68 @@ def test_what_is_said_of_rules_and_tenants_is_what_the_router_does(
         if definition.piece.value("tenantId").line in places:
             now = [admitted for key, admitted in before.items() if key[0] == tenant and key[3] == "2026-12-20"]
             assert not any(now)
+
+
+PREFERENCES: list[dict[str, Any]] = [
+    *({"prefer": each, "weight": 1} for each in CONDITIONS),
+    {"prefer": {"contextWindow": {"gte": 9000}}, "weight": 2},
+    {"prefer": {"maxOutputTokens": {"exists": True}}, "weight": -1},
+    {"prefer": {"is": "named"}, "weight": 1},
+    {"prefer": {"lowest": "p95LatencyMs"}},
+    {"prefer": {"lowest": "callUsd"}},
+    {"prefer": {"highest": "maxOutputTokens"}},
+]
+REFERENCES: list[dict[str, Any]] = [{"region": "r1"}, {"is": "one"}, {"not": {"is": "other"}}, {"callUsd": {"lt": 1}}]
+
+
+@st.composite
+def preferring(draw: st.DrawFn) -> dict[str, Any]:
+    """Such a pack with rules that prefer, and conditions that refer to each other."""
+    document = draw(packs())
+    rules = [{"name": f"s{number}", **draw(RULES), **draw(st.sampled_from(PREFERENCES))} for number in range(3)]
+    for rule in rules:
+        del rule["waivable"]
+    conditions = {
+        "named": draw(st.sampled_from(REFERENCES)),
+        "one": draw(st.sampled_from([REFERENCES[0], REFERENCES[2]])),
+        "other": REFERENCES[0],
+    }
+    tenants = [{**each, "rules": [*each["rules"], "s0", "s1", "s2"]} for each in document["tenants"]]
+    return {**document, "rules": [*document["rules"], *rules], "tenants": tenants, "conditions": conditions}
+
+
+def _decided(pack: Pack) -> list[dict[str, Any] | None]:
+    """The picks and alternates, in order, with their score; None where nothing qualifies."""
+    found: list[dict[str, Any] | None] = []
+    for tenant, capability, label, at in REQUESTS:
+        answer = pack.resolve(tenant, capability, labels={"data": label}, at=at).answer()
+        decision = answer.get("decision")
+        found.append(None if decision is None else {**decision, "reason": "", "shadow": answer.get("shadow")})
+    return found
+
+
+@given(preferring())
+@settings(max_examples=40, deadline=None)
+def test_what_is_said_of_preferences_and_conditions_is_what_the_router_does(
+    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
+) -> None:
+    directory = _written(tmp_path_factory.mktemp("pack"), document)
+    findings = check_pack(directory, now="2026-12-20")
+    pack = load_pack(directory)
+
+    def told(kind: str) -> set[int | None]:
+        return {each.place.line for each in findings if each.name == kind}
+
+    idle = {name for name, each in pack.rules.items() if each.place("prefer").line in told("idle-preference")}
+    unused = {name for name, each in pack.conditions.items() if each.place().line in told("unused-condition")}
+    assert len(idle) == sum(each.name == "idle-preference" for each in findings)
+    without = _without(document, {name for name in idle if name.startswith("s")})
+    without["conditions"] = {name: each for name, each in document["conditions"].items() if name not in unused}
+    assert _decided(load_pack(_written(tmp_path_factory.mktemp("pack"), without))) == _decided(pack)
+    for name in set(pack.conditions) - unused:
+        missing = {**without, "conditions": {each: it for each, it in without["conditions"].items() if each != name}}
+        with pytest.raises(PackError):
+            load_pack(_written(tmp_path_factory.mktemp("pack"), missing))
 
 
 @pytest.mark.parametrize("width", [1, 2])

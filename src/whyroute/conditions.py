@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
@@ -374,8 +375,13 @@ def _wire_names(model: type[WireModel], value: Any) -> Any:
     return {names.get(key, key): item for key, item in value.items()}
 
 
+@cache
+def _python_names(model: type[WireModel]) -> Mapping[str, str]:
+    return {field.alias or name: name for name, field in model.model_fields.items()}
+
+
 def _leaves(condition: Condition | When, fields: Mapping[str, Any]) -> Iterator[Node]:
-    names = {field.alias or name: name for name, field in type(condition).model_fields.items()}
+    names = _python_names(type(condition))
     for field in fields:
         matcher = getattr(condition, names[field])
         if matcher is not None:

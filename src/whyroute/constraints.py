@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -31,6 +31,9 @@ from .terms import (
     Term,
 )
 
+if TYPE_CHECKING:
+    from .ruleterms import RuleTerm
+
 __all__ = [
     "About",
     "Constraints",
@@ -38,12 +41,12 @@ __all__ = [
     "Origin",
     "Origins",
     "Owner",
-    "RuleTerms",
     "Terms",
     "caller_terms",
     "clause_terms",
     "compile_constraints",
     "compile_with_rules",
+    "rule_constraint",
 ]
 
 Owner = Literal["caller", "policy", "rule"]
@@ -206,7 +209,7 @@ class Constraints(Sequence[NamedConstraint]):
         terms: Sequence[tuple[str, Owner, Term]],
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
-        said: tuple[Mapping[str, About], Origins] | None = None,
+        said: tuple[Mapping[str, str], Origins] | None = None,
         admitted: list[int] | None = None,
     ) -> None:
         self._terms = terms
@@ -230,8 +233,12 @@ class Constraints(Sequence[NamedConstraint]):
         return tuple(name for name, _, _ in self._terms)
 
     def known(self) -> dict[Term, int]:
-        """What each term admits, for compiling a request that is nearly the same against the same catalog."""
-        return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
+        """What each term admits, for compiling a request that is nearly the same against the same catalog.
+
+        Those of rules are left out: what they admit is kept with the rules.
+        """
+        each = zip(self._terms, self.admitted, strict=True)
+        return {term: admitted for (_, owner, term), admitted in each if owner != "rule"}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -249,7 +256,7 @@ class Constraints(Sequence[NamedConstraint]):
             if self._said is None:
                 named = [NamedConstraint(*term, admitted, catalog) for term, admitted in terms]
             else:
-                about, origins = self._said
+                contacts, origins = self._said
                 named = [
                     NamedConstraint(
                         name,
@@ -258,7 +265,7 @@ class Constraints(Sequence[NamedConstraint]):
                         admitted,
                         catalog,
                         tuple(origins.get(name, ())),
-                        about.get(name, _SAYS_NOTHING),
+                        _about(name, owner, term, contacts),
                     )
                     for (name, owner, term), admitted in terms
                 ]
@@ -266,8 +273,35 @@ class Constraints(Sequence[NamedConstraint]):
         return named[index]
 
 
-RuleTerms = Sequence[tuple[str, Term, About]]
-"""Rules that are in force: for each its constraint's id, what it compares, and what it says of itself."""
+def rule_constraint(
+    term: "RuleTerm", admitted: int, catalog: Catalog, origins: Origins | None = None
+) -> NamedConstraint:
+    """The constraint that a rule comes to.
+
+    Args:
+        term: What the rule compares.
+        admitted: The candidates that it admits.
+        catalog: The catalog it was compiled against.
+        origins: Where constraints are written, by their ids.
+    """
+    name = term.id
+    return NamedConstraint(name, "rule", term, admitted, catalog, tuple((origins or {}).get(name, ())), _of_rule(term))
+
+
+def _of_rule(term: "RuleTerm") -> About:
+    rule = term.rule
+    return About(rule.because, rule.owner, rule.waivable, rule.shadow)
+
+
+def _about(name: str, owner: Owner, term: Term, contacts: Mapping[str, str]) -> About:
+    if owner == "rule":
+        return _of_rule(cast("RuleTerm", term))
+    contact = contacts.get(name)
+    return _SAYS_NOTHING if contact is None else About(contact=contact)
+
+
+Terms = Sequence[tuple[str, Owner, Term]]
+"""Constraints before they meet a catalog: of each its id, whose it is and what it compares."""
 
 
 def compile_constraints(
@@ -288,7 +322,8 @@ def compile_with_rules(
     capability: Capability,
     policy: TenantPolicy | None,
     catalog: Catalog,
-    rules: RuleTerms,
+    rules: Terms = (),
+    admitted: Sequence[int] = (),
     *,
     regions: Regions = NO_REGIONS,
     origins: Origins | None = None,
@@ -302,6 +337,7 @@ def compile_with_rules(
         policy: The tenant's policy, if there is one.
         catalog: The candidates.
         rules: The rules that are in force.
+        admitted: For each of them, the candidates that it admits.
         regions: Groups of regions, which region needs and `regionAllow` may name.
         origins: Where constraints are written, by their ids.
         contacts: Whom to ask about clauses, by their constraints' ids; rules say so themselves.
@@ -310,21 +346,18 @@ def compile_with_rules(
     terms = _terms(capability, policy)
     if regions.groups:
         terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
-    terms += [(name, "rule", term) for name, term, _ in rules]
-    said = {name: About(contact=contact) for name, contact in (contacts or {}).items()}
-    said |= {name: about for name, _, about in rules}
-    return Constraints(terms, catalog, known, (said, origins or {}))
+    own = Constraints(terms, catalog, known).admitted
+    return Constraints([*terms, *rules], catalog, None, (contacts or {}, origins or {}), [*own, *admitted])
 
 
-Terms = tuple[tuple[str, Owner, Term], ...]
-"""For each constraint its id, whose it is, and what it compares."""
+_Terms = tuple[tuple[str, Owner, Term], ...]
 
 
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
     return [*caller_terms(capability), *(() if policy is None else clause_terms(policy))]
 
 
-def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> Terms:
+def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> _Terms:
     """What a declaration compares, made once for as long as it lives: no catalog has a say in it.
 
     Args:
@@ -333,7 +366,7 @@ def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> 
     """
     if kept is None:
         kept = kept_for(capability)
-    found: Terms | None = None if kept is None else kept.get("terms")
+    found: _Terms | None = None if kept is None else kept.get("terms")
     if found is None:
         needs = enumerate(capability.needs)
         kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
@@ -343,14 +376,14 @@ def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> 
     return found
 
 
-def clause_terms(policy: TenantPolicy, kept: dict[str, Any] | None = None) -> Terms:
+def clause_terms(policy: TenantPolicy, kept: dict[str, Any] | None = None) -> _Terms:
     """What a policy compares; as `caller_terms` for a declaration."""
     if kept is None:
         kept = kept_for(policy)
-    found: Terms | None = None if kept is None else kept.get("terms")
+    found: _Terms | None = None if kept is None else kept.get("terms")
     if found is not None:
         return found
-    made: Terms = tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
+    made: _Terms = tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
     if kept is not None:
         kept["terms"] = made
     return made

@@ -5,7 +5,7 @@ has it. On the index a value is a pair of sets: the candidates for which the con
 which it certainly does not.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
@@ -19,7 +19,21 @@ from .numbers import Number, exact, wire_number
 from .providers import ModelInfo, ProviderMetadata, source_of
 from .regions import NO_REGIONS, Regions
 
-__all__ = ["Call", "Compiled", "Deciding", "Known", "Setting", "compiled", "observed_value", "shown_value"]
+__all__ = [
+    "PRICE_OF_CALL",
+    "Call",
+    "Compiled",
+    "Deciding",
+    "Kept",
+    "Known",
+    "Setting",
+    "compiled",
+    "observed_value",
+    "shown_value",
+]
+
+PRICE_OF_CALL: Final = "callUsd"
+"""The one field that depends on the tokens of a call."""
 
 Value = bool | None
 """Certainly, certainly not, or unknown."""
@@ -142,13 +156,26 @@ def compiled(node: Node, conditions: Mapping[str, Node], order: Sequence[str]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What was found out about a catalog: for single comparisons, and for named conditions."""
+class Kept:
+    """What was found out about a catalog.
+
+    What is known by the id of something is kept with it, or the id could become another one's.
+
+    Attributes:
+        catalog: The catalog.
+        leaves: What single comparisons come to.
+        conditions: What conditions come to, by their ids.
+        named: What named conditions come to.
+        rules: What whoever applies conditions made of single rules, by their ids.
+        applied: Likewise of all that are in force together.
+    """
 
     catalog: Catalog
     leaves: dict[Leaf, Known] = field(default_factory=dict)
     conditions: dict[int, tuple[Compiled, Known]] = field(default_factory=dict)
     named: dict[str, Known] = field(default_factory=dict)
+    rules: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    applied: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -160,33 +187,48 @@ class Setting:
     Attributes:
         regions: The groups of regions.
         call: The tokens of the call; None: unknown, and so is what it costs.
-        kept: What whoever applies conditions made for it before, by the id of what it was made from, which is kept too.
+        base: Of one with a call, the one without, which keeps what does not depend on the call; several may share it.
     """
 
     regions: Regions = NO_REGIONS
     call: Call | None = None
-    kept: dict[int, tuple[Any, Any]] = field(default_factory=dict, repr=False)
-    _kept: _Kept | None = field(default=None, repr=False)
+    base: "Setting | None" = field(default=None, repr=False)
+    _kept: Kept | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.base is None and self.call is not None:
+            self.base = Setting(self.regions)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Setting, (self.regions, self.call)
 
-    def known(self, condition: Compiled, catalog: Catalog) -> Known:
-        """For whom a condition holds, and for whom it does not, from the catalog's index."""
+    def of(self, fields: Collection[str]) -> "Setting":
+        """What conditions on these fields depend on: without the call where none of them is about what it costs."""
+        return self if self.base is None or PRICE_OF_CALL in fields else self.base
+
+    def over(self, catalog: Catalog) -> Kept:
+        """What was found out about a catalog before, to be added to."""
         kept = self._kept
         if kept is None or kept.catalog is not catalog:
             # Replaced as a whole: whoever is still at work on another catalog goes on with what it has.
-            kept = self._kept = _Kept(catalog)
+            kept = self._kept = Kept(catalog)
+        return kept
+
+    def known(self, condition: Compiled, catalog: Catalog) -> Known:
+        """For whom a condition holds, and for whom it does not, from the catalog's index."""
+        base = self.base
+        if base is not None and PRICE_OF_CALL not in condition.fields:
+            return base.known(condition, catalog)
+        kept = self.over(catalog)
         found = kept.conditions.get(id(condition))
         if found is None:
             for name, node in condition.named:
                 if name not in kept.named:
                     kept.named[name] = self._known(node, kept)
-            # The condition is kept with it, or its id could become another one's.
             found = kept.conditions[id(condition)] = condition, self._known(condition.node, kept)
         return found[1]
 
-    def _known(self, node: Node, kept: _Kept) -> Known:
+    def _known(self, node: Node, kept: Kept) -> Known:
         match node:
             case Leaf():
                 found = kept.leaves.get(node)
@@ -232,13 +274,13 @@ class Setting:
         return Known(no, yes) if leaf.op in ("ne", "notIn") else Known(yes, no)
 
     def _there(self, name: str, catalog: Catalog) -> int:
-        if name == "callUsd":
+        if name == PRICE_OF_CALL:
             return 0 if self.call is None else catalog.all()
         return catalog.numbers(name).known if _kind(name) == "number" else catalog.known(name)
 
     def _compared(self, leaf: Leaf, catalog: Catalog) -> tuple[int, int]:
         """The candidates whose number is known, and those that match; `ne` and `notIn` are taken as their opposites."""
-        if leaf.field == "callUsd":
+        if leaf.field == PRICE_OF_CALL:
             if self.call is None:
                 return 0, 0
             known = catalog.all()

@@ -1,5 +1,6 @@
 """A rulebook: the rules of a request with everything they refer to, read, checked and made ready to be applied."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,13 +10,14 @@ from .conditions import Condition, condition_order, named_condition_issues, read
 from .errors import InvalidRequestError
 from .instances import plain_form
 from .issues import Issue, child, few_searches
-from .kleene import Call, Compiled, Setting, compiled
+from .kleene import PRICE_OF_CALL, Call, Compiled, Setting, compiled
 from .moments import Moment, is_within, read_moment
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 
 __all__ = [
     "Entry",
+    "InForce",
     "Lift",
     "RequestFacts",
     "Rulebook",
@@ -33,6 +35,9 @@ _ASKED = 50_000
 
 _CALLS = 8
 """For how many calls what was found out is kept."""
+
+_APPLYING = 128
+"""For how many requests, as far as rules tell them apart, the rules that apply are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,13 @@ class Entry:
     until: Moment | None
     lifts: tuple[Lift, ...]
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of candidates that it looks at, waivers aside."""
+        if self.condition is not None:
+            return self.condition.fields
+        return () if self.rule.order is None else (self.rule.order.field,)
+
     def is_in_force(self, request: RequestFacts) -> bool:
         """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
         return is_within(request.at, self.since, self.until) and (
@@ -121,6 +133,55 @@ class Entry:
         """Whether its `when` lets it apply to a request, whatever the time."""
         value = when.value(request.observed(when.fields))
         return value is True or (value is None and self.rule.effect != "prefer")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InForce:
+    """The rules of a book that apply to a request. Requests that rules do not tell apart share one.
+
+    Attributes:
+        places: The places in the book of the rules.
+        entries: The rules.
+        lifts: By its place, the waivers of a rule that are in force; rules that have none are left out.
+        counts_calls: Whether any of them looks at what the call costs.
+    """
+
+    places: tuple[int, ...]
+    entries: tuple[Entry, ...]
+    lifts: Mapping[int, tuple[Lift, ...]]
+    counts_calls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the rules of a book look at in a request.
+
+    Attributes:
+        fields: The fields that their `when` looks at.
+        dates: The instants at which a rule or a waiver starts or ends, in order.
+        of_tenant: Whether any has a waiver, which holds for one tenant.
+    """
+
+    fields: tuple[str, ...]
+    dates: tuple[int, ...]
+    of_tenant: bool
+
+    @classmethod
+    def at(cls, entries: Sequence[Entry]) -> "_Looked":
+        """What these rules look at."""
+        fields: dict[str, None] = {}
+        dates: set[int] = set()
+        of_tenant = False
+        for entry in entries:
+            if entry.when is not None:
+                fields.update(dict.fromkeys(entry.when.fields))
+            if entry.since is not None:
+                dates.add(entry.since.start)
+            for until in (entry.until, *(lift.until for lift in entry.lifts)):
+                if until is not None:
+                    dates.add(until.end)
+            of_tenant = of_tenant or bool(entry.lifts)
+        return cls(tuple(fields), tuple(sorted(dates)), of_tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +199,54 @@ class Rulebook:
     regions: Regions = NO_REGIONS
     _settings: dict[Call | None, Setting] = field(default_factory=dict, repr=False, compare=False)
     _asked: dict[tuple[Any, ...], bool] = field(default_factory=dict, repr=False, compare=False)
+    _plain: dict[None, Setting] = field(default_factory=dict, repr=False, compare=False)
+    _applying: dict[tuple[Any, ...], InForce] = field(default_factory=dict, repr=False, compare=False)
+    _looked: list[_Looked] = field(default_factory=list, repr=False, compare=False)
 
     def setting(self, call: Call | None) -> Setting:
         """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
-        return remembered(self._settings, call, _CALLS, lambda: Setting(self.regions, call))
+        plain = remembered(self._plain, None, 1, lambda: Setting(self.regions))
+        if call is None:
+            return plain
+        return remembered(self._settings, call, _CALLS, lambda: Setting(self.regions, call, plain))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in order."""
         return tuple(entry.rule for entry in self.entries)
 
-    def in_force(self, request: RequestFacts) -> list[tuple[int, Entry]]:
-        """The rules that apply to a request, each with its place."""
-        values: dict[str, Any] = {}
+    def in_force(self, request: RequestFacts) -> InForce:
+        """The rules that apply to a request."""
+        if not self._looked:
+            self._looked.append(_Looked.at(self.entries))
+        looked = self._looked[0]
+        values = request.observed(looked.fields)
+        tenant = request.tenant if looked.of_tenant else None
+        key = *values.values(), tenant, bisect_right(looked.dates, request.at.start)
+        found = self._applying.get(key)
+        if found is None:
+            found = remembered(self._applying, key, _APPLYING, lambda: self._found(request, values))
+        return found
+
+    def _found(self, request: RequestFacts, values: dict[str, Any]) -> InForce:
         at = request.at
-        return [
-            (index, entry)
-            for index, entry in enumerate(self.entries)
+        places = tuple(
+            place
+            for place, entry in enumerate(self.entries)
             if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
             and (entry.when is None or self.asks_for(entry, request, values))
-        ]
+        )
+        entries = tuple(self.entries[place] for place in places)
+        lifts: dict[int, tuple[Lift, ...]] = {}
+        for place, entry in zip(places, entries, strict=True):
+            if entry.lifts:
+                lifting = tuple(lift for lift in entry.lifts if lift.is_in_force(request))
+                if lifting:
+                    lifts[place] = lifting
+        counts_calls = any(PRICE_OF_CALL in entry.fields for entry in entries) or any(
+            PRICE_OF_CALL in lift.admits.fields for each in lifts.values() for lift in each
+        )
+        return InForce(places, entries, lifts, counts_calls)
 
     def asks_for(self, entry: Entry, request: RequestFacts, values: dict[str, Any]) -> bool:
         """Whether the `when` of one of the rules lets it apply to a request, whatever the time.
@@ -185,7 +274,7 @@ class Rulebook:
 
     def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
         """One of some of its rules; what is found out about one of them is known to both."""
-        return Rulebook(tuple(entries), tuple(waivers), self.regions, self._settings, self._asked)
+        return Rulebook(tuple(entries), tuple(waivers), self.regions, self._settings, self._asked, self._plain)
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""

@@ -2,16 +2,17 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .bits import BitSlices, from_positions, positions
+from .caches import remembered
 from .catalog import Catalog
 from .errors import RejectionReason
 from .issues import shown
 from .kleene import Call, Compiled, Deciding, Setting, observed_value, shown_value
 from .numbers import Number, ecmascript
 from .providers import ModelInfo, ProviderMetadata
-from .rulebook import Entry, Lift, RequestFacts, Rulebook
+from .rulebook import Entry, InForce, Lift, RequestFacts, Rulebook
 from .rules import Rule
 
 __all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply", "told"]
@@ -43,6 +44,11 @@ class RuleTerm:
         lifted = tuple(lift.admits for lift in lifts)
         fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
         return cls(entry.rule.effect == "forbid", condition, lifted, fields, entry.rule, setting)
+
+    @property
+    def id(self) -> str:
+        """The id of its constraint."""
+        return f"rules/{self.rule.name}"
 
     @property
     def label(self) -> str:
@@ -202,14 +208,19 @@ class Ordering:
         return members != 0 and self.foremost(members) != members
 
 
+_RuleConstraint = tuple[str, Literal["rule"], RuleTerm]
+
+
 @dataclass(frozen=True, slots=True)
 class Applied:
     """The rules that are in force for a request, over a catalog.
 
     Attributes:
         names: Their names, in order.
-        terms: Those that require or forbid, each with its place among the rules.
-        shadow_terms: Those of them that are only tried out.
+        constraints: Those that require or forbid, as constraints before they meet a catalog.
+        places: The place of each of them among the rules.
+        admitted: For each of them, the candidates that it admits.
+        shadow_terms: Those that would, but are only tried out.
         wishes: Those that prefer with a weight; shadows are left out.
         orderings: Those that order; shadows are left out.
         all_wishes: `wishes` with the shadows.
@@ -217,12 +228,19 @@ class Applied:
     """
 
     names: tuple[str, ...] = ()
-    terms: tuple[tuple[int, RuleTerm], ...] = ()
-    shadow_terms: tuple[tuple[int, RuleTerm], ...] = ()
+    constraints: tuple[_RuleConstraint, ...] = ()
+    places: tuple[int, ...] = ()
+    admitted: tuple[int, ...] = ()
+    shadow_terms: tuple[RuleTerm, ...] = ()
     wishes: tuple[Wish, ...] = ()
     orderings: tuple[Ordering, ...] = ()
     all_wishes: tuple[Wish, ...] = ()
     all_orderings: tuple[Ordering, ...] = ()
+
+    @property
+    def terms(self) -> tuple[RuleTerm, ...]:
+        """What each of `constraints` compares."""
+        return tuple(term for _, _, term in self.constraints)
 
     @property
     def has_shadows(self) -> bool:
@@ -234,70 +252,93 @@ class Applied:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A rule, taken up under a setting before.
-
-    Attributes:
-        shadow: Whether it is only tried out.
-        order: The field that it orders by, and whether the highest comes first; None when it does not order.
-        prefers: Whether it prefers with a weight.
-        term: What it compares where no waiver is in force; None when it prefers.
-    """
-
-    shadow: bool
-    order: tuple[str, bool] | None
-    prefers: bool
-    term: RuleTerm | None
-
-
-def _ready(entry: Entry, setting: Setting) -> _Ready:
-    kept = setting.kept.get(id(entry))
-    if kept is None:
-        rule, order = entry.rule, entry.rule.order
-        prefers = rule.effect == "prefer"
-        term = None
-        if entry.condition is not None and not prefers:
-            term = RuleTerm.of(entry, entry.condition, (), setting)
-        by = None if order is None else (order.field, order.highest is not None)
-        kept = setting.kept[id(entry)] = entry, _Ready(rule.shadow, by, prefers, term)
-    ready: _Ready = kept[1]
-    return ready
+_APPLIED = 1024
+"""For how many requests, as far as rules tell them apart, what the rules come to over a catalog is kept."""
 
 
 def apply(book: Rulebook, request: RequestFacts, setting: Setting, catalog: Catalog) -> Applied:
-    """The rules of a book that are in force for a request, over a catalog."""
-    terms: list[tuple[int, RuleTerm]] = []
-    shadow_terms: list[tuple[int, RuleTerm]] = []
-    wishes: list[tuple[bool, Wish]] = []
-    orderings: list[tuple[bool, Ordering]] = []
-    names: list[str] = []
-    for place, entry in book.in_force(request):
-        ready = _ready(entry, setting)
-        names.append(entry.rule.name)
-        if ready.order is not None:
-            field, highest = ready.order
-            values = _values(field, setting.call, catalog)
-            if values is not None:
-                orderings.append((ready.shadow, Ordering(entry.rule, values, highest)))
-        elif ready.prefers and entry.condition is not None:
-            wishes.append((ready.shadow, Wish(entry.rule, setting.known(entry.condition, catalog).yes)))
-        elif ready.term is not None:
-            term = ready.term
-            if entry.lifts:
-                lifts = [lift for lift in entry.lifts if lift.is_in_force(request)]
-                if lifts:
-                    term = RuleTerm.of(entry, term.condition, lifts, setting)
-            (shadow_terms if ready.shadow else terms).append((place, term))
+    """The rules of a book that are in force for a request, over a catalog.
+
+    What they come to is kept for the next request to which the same apply: for all calls together, where no rule looks
+    at what the call costs.
+    """
+    in_force = book.in_force(request)
+    if setting.base is not None and not in_force.counts_calls:
+        setting = setting.base
+    applied: dict[int, tuple[InForce, Applied]] = setting.over(catalog).applied
+    key = id(in_force)
+    return remembered(applied, key, _APPLIED, lambda: (in_force, _applied(in_force, setting, catalog)))[1]
+
+
+def _applied(in_force: InForce, setting: Setting, catalog: Catalog) -> Applied:
+    constraints: list[_RuleConstraint] = []
+    places: list[int] = []
+    admitted: list[int] = []
+    shadow_terms: list[RuleTerm] = []
+    wishes: list[Wish] = []
+    orderings: list[Ordering] = []
+    kept = setting.over(catalog).rules
+    lifted = in_force.lifts
+    for place, entry in zip(in_force.places, in_force.entries, strict=True):
+        effect: _Effect
+        if place in lifted:
+            effect = _effect_of(entry, lifted[place], setting, catalog)
+        else:
+            known = kept.get(id(entry))
+            effect = known[1] if known is not None else _effect(entry, setting, catalog)
+        match effect:
+            case constraint, members:
+                constraints.append(constraint)
+                places.append(place)
+                admitted.append(members)
+            case Wish():
+                wishes.append(effect)
+            case Ordering():
+                orderings.append(effect)
+            case RuleTerm():
+                shadow_terms.append(effect)
+            case None:
+                pass
     return Applied(
-        tuple(names),
-        tuple(terms),
+        tuple(entry.rule.name for entry in in_force.entries),
+        tuple(constraints),
+        tuple(places),
+        tuple(admitted),
         tuple(shadow_terms),
-        tuple(wish for shadow, wish in wishes if not shadow),
-        tuple(ordering for shadow, ordering in orderings if not shadow),
-        tuple(wish for _, wish in wishes),
-        tuple(ordering for _, ordering in orderings),
+        tuple(wish for wish in wishes if not wish.rule.shadow),
+        tuple(ordering for ordering in orderings if not ordering.rule.shadow),
+        tuple(wishes),
+        tuple(orderings),
     )
+
+
+_Effect = tuple[_RuleConstraint, int] | RuleTerm | Wish | Ordering | None
+"""What a rule comes to: a constraint with whom it admits, what it would compare where it is only tried out, or what it
+prefers; None: nothing is known of what it orders by."""
+
+
+def _effect(entry: Entry, setting: Setting, catalog: Catalog) -> _Effect:
+    """What a rule comes to where no waiver is in force, the same for all rulebooks that have it."""
+    setting = setting.of(entry.fields)
+    kept = setting.over(catalog).rules
+    found = kept.get(id(entry))
+    if found is None:
+        found = kept[id(entry)] = entry, _effect_of(entry, (), setting, catalog)
+    effect: _Effect = found[1]
+    return effect
+
+
+def _effect_of(entry: Entry, lifts: Sequence[Lift], setting: Setting, catalog: Catalog) -> _Effect:
+    rule, order = entry.rule, entry.rule.order
+    if order is not None:
+        values = _values(order.field, setting.call, catalog)
+        return None if values is None else Ordering(rule, values, order.highest is not None)
+    if entry.condition is None:
+        return None
+    if rule.effect == "prefer":
+        return Wish(rule, setting.known(entry.condition, catalog).yes)
+    term = RuleTerm.of(entry, entry.condition, lifts, setting)
+    return term if rule.shadow else ((term.id, "rule", term), term.admitted(catalog))
 
 
 def _values(name: str, call: Call | None, catalog: Catalog) -> BitSlices | None:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from . import bits
 from .catalog import Candidate, Catalog
 from .constraints import (
-    About,
     Constraints,
     NamedConstraint,
     Origin,
     Origins,
-    RuleTerms,
     caller_terms,
     clause_terms,
     compile_constraints,
     compile_with_rules,
+    rule_constraint,
 )
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from .kleene import Setting
     from .rulebook import Rulebook
     from .rules import Rule, Waiver
-    from .ruleterms import Applied, RuleTerm
+    from .ruleterms import Applied
 
 __all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
 
@@ -93,7 +92,8 @@ class Situation:
             capability,
             policy,
             catalog,
-            _rule_terms([term for _, term in applied.terms], self.setting),
+            applied.constraints,
+            applied.admitted,
             regions=self.setting.regions,
             origins=self.origins,
             contacts=self.contacts,
@@ -209,14 +209,17 @@ class Solved:
         """The rules that are only tried out, each with whom it would admit."""
         if self.applied is None or not self.applied.shadow_terms:
             return ()
-        return tuple(_constraint(term, self) for _, term in self.applied.shadow_terms)
+        catalog, origins = self.catalog, None if self.situation is None else self.situation.origins
+        return tuple(
+            rule_constraint(term, term.admitted(catalog), catalog, origins) for term in self.applied.shadow_terms
+        )
 
     @property
     def listed(self) -> tuple[NamedConstraint, ...]:
         """The constraints with the rules that are only tried out, each rule at its place among the rules."""
         if self.applied is None or not self.applied.shadow_terms:
             return tuple(self.constraints)
-        places = {f"rules/{term.rule.name}": place for place, term in (*self.applied.terms, *self.applied.shadow_terms)}
+        places = {f"rules/{name}": place for place, name in enumerate(self.applied.names)}
         return tuple(sorted((*self.constraints, *self.shadows), key=lambda each: places.get(each.id, -1)))
 
     @property
@@ -226,7 +229,7 @@ class Solved:
         if applied is None or not applied.has_shadows:
             return None
         left, by = self.survivors, []
-        for _, term in applied.shadow_terms:
+        for term in applied.shadow_terms:
             admitted = term.admitted(self.catalog)
             left &= admitted
             if self.survivors & ~admitted:
@@ -249,7 +252,7 @@ class Solved:
         if self.ruling is None or not self.ruling.applied.has_shadows:
             return self
         applied, left = self.ruling.applied, self.survivors
-        for _, term in applied.shadow_terms:
+        for term in applied.shadow_terms:
             left &= term.admitted(self.catalog)
         enforced = replace(applied, shadow_terms=(), wishes=applied.all_wishes, orderings=applied.all_orderings)
         ruling = replace(self.ruling, applied=enforced)
@@ -450,30 +453,6 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
         raise InvalidRequestError(issues)
     moment = read_moment(written(datetime.now(UTC)) if at is None else at)
     return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
-
-
-def _rule_terms(terms: Iterable["RuleTerm"], setting: "Setting") -> RuleTerms:
-    found = []
-    kept = setting.kept
-    for term in terms:
-        made = kept.get(id(term))
-        if made is None:
-            made = term, (f"rules/{term.rule.name}", term, _about(term))
-            if not term.lifted:  # one that a waiver lifts is made for every request
-                kept[id(term)] = made
-        found.append(made[1])
-    return found
-
-
-def _about(term: "RuleTerm") -> About:
-    rule = term.rule
-    return About(rule.because, rule.owner, rule.waivable, rule.shadow)
-
-
-def _constraint(term: "RuleTerm", solved: Solved) -> NamedConstraint:
-    name, origins = f"rules/{term.rule.name}", solved.situation.origins if solved.situation else None
-    where = tuple((origins or {}).get(name, ()))
-    return NamedConstraint(name, "rule", term, term.admitted(solved.catalog), solved.catalog, where, _about(term))
 
 
 def _read_rest(

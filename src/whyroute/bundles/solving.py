@@ -332,7 +332,8 @@ def _rule_places(solved: Solved) -> dict[str, int]:
     """The place of each rule that is in force among the rules."""
     if solved.applied is None:
         return {}
-    return {f"rules/{term.rule.name}": place for place, term in solved.applied.terms}
+    applied = solved.applied
+    return {f"rules/{term.rule.name}": place for place, term in zip(applied.places, applied.terms, strict=True)}
 
 
 def solve_jointly(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation, JointConstraint
+from ..bundles.bundle import outcome_of
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ..catalog import Candidate
 from ..issues import shown
@@ -11,6 +12,7 @@ from ..wording import joined
 from .lines import WIDTH, Line, pair, printable, within
 
 __all__ = [
+    "bundle_explanation_lines",
     "bundle_lines",
     "contrast_lines",
     "failed_bundle_lines",
@@ -22,6 +24,18 @@ __all__ = [
 _ALTERNATES = 3
 _CORES = 3
 _WAYS = 6
+
+
+def bundle_explanation_lines(explanation: BundleExplanation) -> Iterator[Line]:
+    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows."""
+    yield from contrast_lines(explanation)
+    outcome = outcome_of(explanation.solved)
+    if isinstance(outcome, Bundle):
+        yield from bundle_lines(outcome)
+    elif explanation.solved.best.proved:
+        yield from failed_bundle_lines(explanation)
+    else:
+        yield ((printable(str(outcome)), "yellow"),)
 
 
 def bundle_lines(bundle: Bundle) -> Iterator[Line]:

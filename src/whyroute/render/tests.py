@@ -4,18 +4,18 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from ..bundles import BundleExplanation
-from ..bundles.bundle import Bundle, outcome_of
-from ..bundles.solving import JointSolved
 from ..explanations import Explanation
 from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
 from ..rulepack.coverage import Subject
-from .bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from ..solving import Solved
 from .flow import flow
 from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines
+
+if TYPE_CHECKING:
+    from ..bundles import BundleExplanation
 
 __all__ = ["case_title", "failure_lines", "results_document", "results_lines"]
 
@@ -109,25 +109,21 @@ def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iter
     yield Unbroken((("  again: ", "dim"), (again(result, results, command=command), "")))  # to be copied
 
 
-def _explained(explanation: Explanation | BundleExplanation) -> Iterator[Line]:
+def _explained(explanation: "Explanation | BundleExplanation") -> Iterator[Line]:
     if isinstance(explanation, Explanation):
-        yield from explanation_lines(explanation)
-        return
-    yield from contrast_lines(explanation)
-    outcome = outcome_of(explanation.solved)
-    if isinstance(outcome, Bundle):
-        yield from bundle_lines(outcome)
-    elif explanation.solved.best.proved:
-        yield from failed_bundle_lines(explanation)
-    else:
-        yield ((printable(str(outcome)), "yellow"),)
+        return explanation_lines(explanation)
+    from .bundles import bundle_explanation_lines  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+
+    return bundle_explanation_lines(explanation)
 
 
-def explanation_of(result: CaseResult) -> Explanation | BundleExplanation | None:
+def explanation_of(result: CaseResult) -> "Explanation | BundleExplanation | None":
     """The explanation of a failed case, compared with what was expected in vain: the first candidate, or the picks."""
     if result.solved is None:
         return None
-    if isinstance(result.solved, JointSolved):
+    if not isinstance(result.solved, Solved):
+        from ..bundles import BundleExplanation  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+
         return BundleExplanation(result.solved, _asked(result))
     about = next((each.about for each in result.mismatches if each.about is not None), None)
     return Explanation(result.solved, about)

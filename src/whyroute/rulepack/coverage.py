@@ -173,7 +173,7 @@ class Gatherer:
         key = id(catalog), *_identity(part)
         kept = self._clauses.get(key)
         if kept is None:
-            constraints = compile_with_rules(_ANYTHING, as_policy(part, tenant), catalog, (), regions=self._pack.groups)
+            constraints = compile_with_rules(_ANYTHING, as_policy(part, tenant), catalog, regions=self._pack.groups)
             everyone = catalog.all()
             each = zip(constraints.ids, constraints.admitted, strict=True)
             rejecting = frozenset(name for name, admitted in each if name != "kind" and admitted != everyone)
@@ -186,7 +186,7 @@ class Gatherer:
         if kept is None:
             at = [each for each, _ in condition.named].index(name)
             node = condition.named[at][1]
-            known = setting.known(Compiled(node, condition.named[:at], ()), catalog)
+            known = setting.known(Compiled(node, condition.named[:at], condition.fields), catalog)
             kept = self._decided[key] = setting, (known.yes | known.no) != 0
         return kept[1]
 
@@ -195,11 +195,10 @@ def _telling(solved: Solved) -> Iterator[str]:
     """The rules that reject somebody, or would if they were not only tried out, and those that change the order."""
     applied, everyone = solved.applied, solved.catalog.all()
     assert applied is not None  # every request of a pack has it
-    enforced = solved.constraints.admitted[len(solved.constraints) - len(applied.terms) :]
-    for (_, term), admitted in zip(applied.terms, enforced, strict=True):
+    for term, admitted in zip(applied.terms, applied.admitted, strict=True):
         if admitted != everyone:
             yield term.rule.name
-    for _, term in applied.shadow_terms:
+    for term in applied.shadow_terms:
         if term.admitted(solved.catalog) != everyone:
             yield term.rule.name
     for wish in applied.all_wishes:

@@ -166,6 +166,21 @@ class PolicyInForce:
     waivers: tuple[Definition[Waiver], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What a part of a policy brings in.
+
+    Attributes:
+        clauses: The clauses that it sets, as the ids of their constraints, each with where it does.
+        owner: Whom to ask about it.
+        rules: The rules that it attaches, by name, each with where it does.
+    """
+
+    clauses: tuple[tuple[str, Origin], ...]
+    owner: str | None
+    rules: Mapping[str, AttachedRule]
+
+
 @dataclass(frozen=True, eq=False)
 class Pack:
     """A rule pack: everything its files define. Entries come in an order that the names of the files don't change.
@@ -205,12 +220,15 @@ class Pack:
     bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
+    _parts_alone: dict[str, TenantPolicy] = field(default_factory=dict, repr=False, compare=False)
+    _brought: dict[str, "_Brought"] = field(default_factory=dict, repr=False, compare=False)
     _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
     _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
     _own: dict[int, Catalog] = field(default_factory=dict, repr=False, compare=False)
     _seen: dict[str, Catalog] = field(default_factory=dict, repr=False, compare=False)
-    _settings: dict[tuple[int, Call | None], Setting] = field(default_factory=dict, repr=False, compare=False)
+    _bases: dict[int, Setting] = field(default_factory=dict, repr=False, compare=False)
+    _settings: dict[tuple[int, Call], Setting] = field(default_factory=dict, repr=False, compare=False)
     _declared: dict[str, tuple[dict[str, Any], Capability]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -238,23 +256,25 @@ class Pack:
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
-        clauses = self._clauses(tenant.name, parts)
-        origins: dict[str, tuple[Origin, ...]] = {}
-        contacts: dict[str, str] = {}
-        for constraint in CLAUSES:
-            given = [part for part in parts if sets_clause(part, constraint)]
-            if given:
-                origins[constraint] = tuple(clause_origin(part, constraint) for part in given)
-                owners = dict.fromkeys(owner for part in given if (owner := getattr(part.value, "owner", None)))
-                if owners:
-                    contacts[constraint] = ", ".join(owners)
-        attached: dict[str, list[Origin]] = {}
+        clauses = self._clauses(parts)
+        set_by: dict[str, list[Origin]] = {}
+        owners: dict[str, dict[str, None]] = {}
+        attached: dict[str, AttachedRule] = {}
         for part in parts:
-            for index, name in enumerate(part.value.rules):
-                attached.setdefault(name, []).append(part.piece.inner("rules", index).origin)
-        rules = tuple(AttachedRule(self.rules[name], tuple(places)) for name, places in attached.items())
+            brought = self._brought_by(part)
+            for constraint, place in brought.clauses:
+                set_by.setdefault(constraint, []).append(place)
+                if brought.owner:
+                    owners.setdefault(constraint, {})[brought.owner] = None
+            for name, each in brought.rules.items():
+                before = attached.get(name)
+                attached[name] = each if before is None else replace(each, attached=before.attached + each.attached)
+        origins = {constraint: tuple(set_by[constraint]) for constraint in CLAUSES if constraint in set_by}
+        contacts = {constraint: ", ".join(owners[constraint]) for constraint in CLAUSES if constraint in owners}
+        rules = tuple(attached.values())
+        written = self._rule_origins
         for each in rules:
-            origins[f"rules/{each.rule.name}"] = (each.rule.origin,)
+            origins[f"rules/{each.rule.name}"] = written[each.rule.name]
         waivers = tuple(each for each in self._waivers_of.get(tenant.name, ()) if each.value.rule in attached)
         return PolicyInForce(tenant.name, parts, clauses, origins, contacts, rules, waivers)
 
@@ -264,10 +284,34 @@ class Pack:
         Raises:
             UnknownTenantError: The pack doesn't name it.
         """
-        return self._clauses(tenant, self.parts(tenant))
+        return self._clauses(self.parts(tenant))
 
-    def _clauses(self, tenant: str, parts: Iterable[Part]) -> TenantPolicy:
-        return combine(*(as_policy(part, tenant) for part in parts), regions=self.groups if self.regions else None)
+    def _clauses(self, parts: Iterable[Part]) -> TenantPolicy:
+        return combine(*map(self._as_policy, parts), regions=self.groups if self.regions else None)
+
+    def _as_policy(self, part: Part) -> TenantPolicy:
+        """The clauses of a part, which has its own name for a tenant's; a policy's are made once."""
+        if isinstance(part.value, Tenant):
+            return as_policy(part, part.name)
+        return remembered(self._parts_alone, part.name, len(self.policies), lambda: as_policy(part, part.name))
+
+    def _brought_by(self, part: Part) -> "_Brought":
+        if isinstance(part.value, Tenant):
+            return self._brought_in(part)
+        return remembered(self._brought, part.name, len(self.policies), lambda: self._brought_in(part))
+
+    def _brought_in(self, part: Part) -> "_Brought":
+        clauses = tuple((each, clause_origin(part, each)) for each in CLAUSES if sets_clause(part, each))
+        attached: dict[str, list[Origin]] = {}
+        for index, name in enumerate(part.value.rules):
+            attached.setdefault(name, []).append(part.piece.inner("rules", index).origin)
+        rules = {name: AttachedRule(self.rules[name], tuple(places)) for name, places in attached.items()}
+        return _Brought(clauses, getattr(part.value, "owner", None), rules)
+
+    @cached_property
+    def _rule_origins(self) -> Mapping[str, tuple[Origin, ...]]:
+        """Where each rule is written."""
+        return {name: (rule.origin,) for name, rule in self.rules.items()}
 
     def parts(self, tenant: str) -> tuple[Part, ...]:
         """The policies that a tenant's is combined from, each once, in the order in which they combine; its own last.
@@ -322,7 +366,7 @@ class Pack:
     @cached_property
     def everything(self) -> Catalog:
         """The candidates of all providers, whoever sees them, indexed once."""
-        return self._catalog_of(tuple(self.providers.values()))
+        return self._catalog_without(())
 
     @cached_property
     def book(self) -> Rulebook:
@@ -342,7 +386,8 @@ class Pack:
     def setting(self, catalog: Catalog, call: Call | None, kept: Settings | None = None) -> Setting:
         """What conditions depend on for a catalog and a call.
 
-        All tenants have one together, so that what a condition comes to on a catalog is found out once.
+        All tenants have one together, so that what a condition comes to on a catalog is found out once; so have all
+        calls, as far as a condition does not look at what the call costs.
 
         Args:
             catalog: The candidates.
@@ -350,10 +395,17 @@ class Pack:
             kept: Where it is kept for a catalog that is not the pack's own, of which the pack keeps nothing.
         """
         if kept is not None:
-            return remembered(kept, call, _SETTINGS, lambda: Setting(self.groups, call))
-        if self._own.get(id(catalog)) is not catalog:
+            base = remembered(kept, None, _SETTINGS, lambda: Setting(self.groups))
+            if call is None:
+                return base
+            return remembered(kept, call, _SETTINGS, lambda: Setting(self.groups, call, base))
+        key = id(catalog)
+        if self._own.get(key) is not catalog:
             return Setting(self.groups, call)
-        return remembered(self._settings, (id(catalog), call), _SETTINGS, lambda: Setting(self.groups, call))
+        base = remembered(self._bases, key, _SETTINGS, lambda: Setting(self.groups))
+        if call is None:
+            return base
+        return remembered(self._settings, (key, call), _SETTINGS, lambda: Setting(self.groups, call, base))
 
     def declaration(self, capability: str) -> tuple[dict[str, Any], Capability]:
         """The declaration of a capability, as it goes over the wire and as it is read; not to be changed.
@@ -378,15 +430,23 @@ class Pack:
         seen = self._seen.get(tenant)
         if seen is not None:
             return seen
-        found = self._seen[tenant] = self._catalog_of(self.visible(tenant))
+        hidden = tuple(each.name for each in self._restricted if not each.value.visible_to(tenant))
+        found = self._seen[tenant] = self._catalog_without(hidden)
         return found
 
-    def _catalog_of(self, providers: Sequence[Definition[PackProvider]]) -> Catalog:
-        key = tuple(each.name for each in providers)
-        found = self._catalogs.get(key)
+    @cached_property
+    def _restricted(self) -> tuple[Definition[PackProvider], ...]:
+        """The providers that not every tenant sees."""
+        return tuple(each for each in self.providers.values() if each.value.only_tenants is not None)
+
+    def _catalog_without(self, hidden: tuple[str, ...]) -> Catalog:
+        """The candidates of all providers but some, given in order."""
+        found = self._catalogs.get(hidden)
         if found is None:
+            left_out = frozenset(hidden)
+            providers = [each for name, each in self.providers.items() if name not in left_out]
             members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in providers]
-            found = self._catalogs[key] = Catalog.of_members(members)
+            found = self._catalogs[hidden] = Catalog.of_members(members)
             self._own[id(found)] = found
         return found
 
@@ -906,6 +966,8 @@ def _candidates_document(candidates: Mapping[str, tuple[str, str]]) -> dict[str,
 
 def _of_tenant(entry: Entry, tenant: str) -> Entry:
     """A rule with the waivers of one tenant alone."""
+    if not entry.lifts:
+        return entry
     own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == tenant)
     return entry if own == entry.lifts else replace(entry, lifts=own)
 

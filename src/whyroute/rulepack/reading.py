@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
-from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from ..conditionissues import FIELDS, condition_issues
@@ -490,6 +489,8 @@ def _descriptor(document: Any) -> tuple[Any, list[Issue]]:
     if value.id in _BUILT_IN_IDS:
         issues.append(Issue("/id", f"{shown(value.id)} is built in; a pack describes what goes beyond"))
     if value.params_schema is not None:
+        from jsonschema import Draft202012Validator  # noqa: PLC0415 (takes long to load, and few packs have such)
+
         for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(document["paramsSchema"]):
             at = "/paramsSchema" + pointer(error.absolute_path)
             issues.append(Issue(at, f"no JSON Schema (draft 2020-12): {printable(error.message)}"))

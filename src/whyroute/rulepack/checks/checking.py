@@ -17,9 +17,11 @@ from .impossible import impossible_conditions
 from .lists import empty_lists, overlapping_lists
 from .models import long_outputs, mismatched_regions, prices_per_million
 from .names import ambiguous_models, unmatched_names
-from .rejections import idle_and_blanket_rules, redundant_rules, unknown_facts, unused_rules, verdicts
+from .preferences import idle_preferences
+from .rejections import idle_and_blanket_rules, redundant_rules, unknown_facts, verdicts
 from .survey import Survey
 from .tenants import unroutable_tenants
+from .unused import unused_conditions, unused_rules
 from .waivers import ending_waivers
 
 __all__ = ["check_pack", "findings_of"]
@@ -77,10 +79,11 @@ def _checked(survey: Survey) -> Iterator[Finding]:
     yield from empty_lists(survey)
     yield from idle_caps(survey)
     yield from unused_rules(survey)
+    yield from unused_conditions(survey)
+    explained = frozenset(name for each in about_conditions for name in each.rules)
     judged = verdicts(survey)
-    yield from idle_and_blanket_rules(
-        survey, judged, frozenset(name for each in about_conditions for name in each.rules)
-    )
+    yield from idle_and_blanket_rules(survey, judged, explained)
+    yield from idle_preferences(survey, explained)
     yield from redundant_rules(survey, judged)
     yield from unknown_facts(survey)
     yield from unroutable_tenants(survey)

@@ -57,6 +57,8 @@ _ALL: Final = (
     Kind("WR216", "untested-rule", "warning", "a rule applies in no test"),
     Kind("WR217", "untested-tenant", "warning", "a tenant is in no test"),
     Kind("WR218", "endless-waiver", "warning", "a waiver says no end"),
+    Kind("WR219", "idle-preference", "warning", "a rule prefers nobody"),
+    Kind("WR220", "unused-condition", "warning", "a named condition is used by nothing"),
     Kind(
         "WR301", "broken-ignore", "warning", "a comment that is to silence a finding can't be read, or gives no reason"
     ),

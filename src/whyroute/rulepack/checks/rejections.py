@@ -7,11 +7,10 @@ from typing import Final
 from ...issues import quoted, shown
 from ...kleene import Compiled, observed_value
 from ...rulebook import Entry
-from ..problems import Place
 from .findings import Finding, found
 from .survey import Group, Survey
 
-__all__ = ["Verdict", "idle_and_blanket_rules", "redundant_rules", "unknown_facts", "unused_rules", "verdicts"]
+__all__ = ["Verdict", "idle_and_blanket_rules", "redundant_rules", "unknown_facts", "verdicts"]
 
 _NAMED_AT_MOST: Final = 3
 _LOOKED_AT: Final = 32
@@ -20,19 +19,6 @@ Guard = tuple[object, ...]
 """When a rule applies; rules of the same guard apply to the same requests."""
 
 _ALWAYS: Final[Guard] = (None, None, None)
-
-
-def unused_rules(survey: Survey) -> Iterator[Finding]:
-    """Rules that hold for no tenant."""
-    naming: dict[str, list[Place]] = {}
-    for policy in survey.pack.policies.values():
-        for index, name in enumerate(policy.value.rules):
-            naming.setdefault(name, []).append(policy.place("rules", index))
-    for name, rule in survey.pack.rules.items():
-        if not survey.groups_of_rule[name]:
-            places = naming.get(name, [])
-            what = "only policies that hold for no tenant have it" if places else "no policy and no tenant has it"
-            yield found("unused-rule", rule.piece.value("name"), f"rule {shown(name)} holds for nobody: {what}", places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +40,7 @@ def verdicts(survey: Survey) -> dict[str, Verdict]:
     for name, entry, condition in survey.rejecting():
         views = [group.view for group in survey.groups_of_rule[name] if group.view]
         if views:
-            admitted = [survey.admitted(entry, condition, call) for call in survey.calls_of(name, condition)]
+            admitted = [survey.admitted(entry, condition, call) for call in survey.calls_of(name, condition.fields)]
             found_verdicts[name] = Verdict(
                 all(not view & ~each for each in admitted for view in views),
                 not any(view & each for each in admitted for view in views),
@@ -88,7 +74,7 @@ def unknown_facts(survey: Survey) -> Iterator[Finding]:
     for name, entry, condition in survey.rejecting():
         view = survey.view_of_rule(name) if survey.groups_of_rule[name] else 0
         lifted = _lifted(survey, entry)
-        for call, capabilities in survey.calls_of(name, condition).items():
+        for call, capabilities in survey.calls_of(name, condition.fields).items():
             known = survey.known(condition, call)
             undecided = view & ~(known.yes | known.no | lifted)
             if not undecided:

@@ -1,7 +1,7 @@
 """What the checks look at: the pack on one index of all its candidates, and who sees and has what."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from ...conditions import Node, condition_order
 from ...declarations import Capability, FeatureNeed
 from ...features import UNSPECIFIED_REGION
 from ...globs import glob
-from ...kleene import Call, Compiled, Known, Setting, compiled
+from ...kleene import PRICE_OF_CALL, Call, Compiled, Known, Setting, compiled
 from ...moments import Moment, is_within
 from ...policies import TenantPolicy
 from ...providers import ModelInfo, ProviderMetadata
@@ -267,6 +267,15 @@ class Survey:
         known = self.known(condition, call)
         return known.no if entry.rule.effect == "forbid" else known.yes
 
+    def preferred(self, entry: Entry, call: Call | None = None) -> int:
+        """The candidates that a rule which prefers says anything about."""
+        order = entry.rule.order
+        if order is None:
+            return 0 if entry.condition is None else self.known(entry.condition, call).yes
+        if order.field == PRICE_OF_CALL:
+            return 0 if call is None else self.catalog.all()
+        return self.catalog.numbers(order.field).known
+
     # Capabilities.
 
     @cached_property
@@ -301,9 +310,9 @@ class Survey:
             self._applies[key] = True if when is None else when.value(facts.observed(when.fields))
         return self._applies[key]
 
-    def calls_of(self, rule: str, condition: Compiled) -> dict[Call | None, list[Definition[CapabilityEntry]]]:
-        """The calls that a rule's condition depends on: those of the capabilities that it may apply to."""
-        if "callUsd" not in condition.fields:
+    def calls_of(self, rule: str, fields: Collection[str]) -> dict[Call | None, list[Definition[CapabilityEntry]]]:
+        """The calls that a rule with these fields depends on: those of the capabilities that it may apply to."""
+        if PRICE_OF_CALL not in fields:
             return {None: []}
         found: dict[Call | None, list[Definition[CapabilityEntry]]] = {}
         for name, each in self.pack.capabilities.items():

@@ -47,7 +47,7 @@ _NOTHING = Capability(needs=())
 
 def _admitted(survey: Survey, capability: Capability | None, policy: TenantPolicy | None) -> int:
     """The candidates that a capability's needs admit, or a policy's clauses."""
-    constraints = compile_with_rules(capability or _NOTHING, policy, survey.catalog, (), regions=survey.regions)
+    constraints = compile_with_rules(capability or _NOTHING, policy, survey.catalog, regions=survey.regions)
     members = survey.catalog.all()
     for number, admitted in enumerate(constraints.admitted):
         if number or capability is not None:  # the first is the kind, of which clauses say nothing

@@ -200,13 +200,13 @@ class Side:
             self._callers,
             capability,
             _KEPT,
-            lambda: tuple(compile_with_rules(capability, None, self.catalog, (), regions=self.regions)),
+            lambda: tuple(compile_with_rules(capability, None, self.catalog, regions=self.regions)),
         )
 
     def clauses(self, policy: PolicyInForce) -> tuple[NamedConstraint, ...]:
         """The clauses of a policy."""
         constraints = compile_with_rules(
-            _NOTHING_ASKED, policy.clauses, self.catalog, (), regions=self.regions, origins=policy.origins
+            _NOTHING_ASKED, policy.clauses, self.catalog, regions=self.regions, origins=policy.origins
         )
         return tuple(constraints)[1:]
 
