@@ -14,7 +14,7 @@ from starlette.routing import Route
 from .. import __version__
 from ..bundles import BundleUnsatisfiableError
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
-from .answers import error_answer, json_answer
+from .answers import error_answer, json_answer, text_answer
 from .envelope import ApiError, api_error
 from .gateway import FAULT, CallerGoneError, Gateway, Visit
 from .limits import Limits
@@ -54,14 +54,20 @@ class Application:
         self.fastapi.add_exception_handler(HTTPException, _http_error)
         self.fastapi.add_exception_handler(Exception, _http_error)
         self.fastapi.openapi = openapi_document  # type: ignore[method-assign]  # its manual says so
-        for path, methods in _ROUTES.items():
-            self.fastapi.router.routes.append(Route(path, _Methods(self, path, methods)))
+        endpoints = {path: _Methods(self, path, methods) for path, methods in _ROUTES.items()}
+        self.fastapi.router.routes += [Route(path, endpoint) for path, endpoint in endpoints.items()]
+        # A path without parameters needs no search, and its endpoint refuses and answers everything by itself.
+        self._endpoints = {path: endpoint for path, endpoint in endpoints.items() if "{" not in path}
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
-        self._gateway = Gateway(self.fastapi, self.limits, service.metrics, log, hosts)
+        self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         await self._gateway(scope, receive, send)
+
+    async def _dispatch(self, scope: Scope, receive: Any, send: Any) -> None:
+        endpoint = self._endpoints.get(scope["path"]) if scope["type"] == "http" else None
+        await (endpoint or self.fastapi)(scope, receive, send)
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do something off the event loop, within the time that an answer may take."""
@@ -202,10 +208,13 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     body = await _body(request)
+    at_once = app.service.route_at_once(caller, body, visit.request_id)
+    if at_once is not None:
+        return text_answer(at_once)
 
     def routed() -> Response:
         try:
-            return json_answer(app.service.route(caller, body, visit.request_id))
+            return text_answer(app.service.route(caller, body, visit.request_id))
         except CapabilityUnsatisfiableError as error:
             return _error_answer(error, visit.request_id)  # here, for it is explained in full, which takes its time
 
@@ -219,7 +228,7 @@ async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
 
     def routed() -> Response:
         try:
-            return json_answer(app.service.bundle(caller, body, visit.request_id))
+            return text_answer(app.service.bundle(caller, body, visit.request_id))
         except BundleUnsatisfiableError as error:
             return _error_answer(error, visit.request_id)  # here, as above
 

@@ -1,5 +1,6 @@
 """Bundles over HTTP: what a body may say, and what it comes to. No I/O."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,14 +66,14 @@ class BundleRouted:
         resolved: What the request came to under the pack.
         request: The request, as it was solved.
         outcome: The bundle, or the error that says that there is none, or that the search ended before it found any.
-        answer: The answer as it goes over the wire; None when there is no bundle.
+        answer: The answer as JSON text; None when there is no bundle.
         shadow: What enforcing the rules that are only tried out would give, where some are.
     """
 
     resolved: ResolvedBundle
     request: BundleRequest
     outcome: Bundle | BundleUnsatisfiableError | BundleLimitError
-    answer: dict[str, Any] | None
+    answer: str | None
     shadow: dict[str, Any] | None
 
 
@@ -96,5 +97,7 @@ def route_bundle(
     solved = request.solve()
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
-    answer = request.answered(solved, outcome) if isinstance(outcome, Bundle) else None
+    answer = None
+    if isinstance(outcome, Bundle):
+        answer = json.dumps(request.answered(solved, outcome), ensure_ascii=False, allow_nan=False)
     return BundleRouted(resolved, request, outcome, answer, shadow)
