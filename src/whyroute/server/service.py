@@ -1,4 +1,7 @@
-"""What the server holds, and what its endpoints do with it. What blocks runs off the event loop: all but `caller` and `route_at_once`."""
+"""What the server holds, and what its endpoints do with it.
+
+What blocks runs off the event loop: all but `caller` and `route_at_once`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
