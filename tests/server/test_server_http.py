@@ -438,6 +438,7 @@ def test_an_id_is_registered_once(kit: Kit) -> None:
         ({"defaultModel": "x"}, "unknown-default-model"),
         ({"labels": {"UPPER": "x"}}, "invalid-labels"),
         ({"source": "pack"}, "invalid-metadata"),
+        ({"onlyTenants": ["beta"]}, "invalid-metadata"),
         ({"id": "x" * 513}, "invalid-metadata"),
     ],
 )

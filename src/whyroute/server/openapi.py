@@ -416,7 +416,7 @@ def _schemas() -> Json:
     candidate, hints = _ref("Candidate"), _hints()
     capability = {
         "oneOf": [
-            {"type": "string", "description": "The name of a capability of the rule pack."},
+            {"type": "string", "minLength": 1, "description": "The name of a capability of the rule pack."},
             _ref("Capability"),
         ]
     }

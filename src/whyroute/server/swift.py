@@ -20,9 +20,13 @@ class Swift:
 
     A request that is answered on the event loop holds up all others meanwhile: what it costs must be known, and small.
     A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here.
+
+    Args:
+        seconds: How long the processor may be busy with a decision.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = _SWIFT_SECONDS) -> None:
+        self.seconds = seconds
         self._pack: Pack | None = None
         self._known: set[Key] = set()
 
@@ -34,7 +38,7 @@ class Swift:
         """Note how long the processor was busy with a decision, in seconds."""
         if self._pack is not pack:
             self._pack, self._known = pack, set()
-        if seconds > _SWIFT_SECONDS or len(self._known) >= _MOST:
+        if seconds > self.seconds or len(self._known) >= _MOST:
             self._known.discard((tenant, capability))
         else:
             self._known.add((tenant, capability))
