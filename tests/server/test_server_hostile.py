@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Iterator
 from random import Random
@@ -159,3 +160,23 @@ def test_time_that_is_up_ends_what_asks() -> None:
         check_time()
     check_time()
     Budget(None).spend()
+
+
+def test_who_only_looks_something_up_waits_for_no_question(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(type(kit.service), "explain", lambda *_: ended.wait(30))
+    headers = [(b"host", b"localhost")]
+    question = b'{"capability": {"needs": []}}'
+
+    async def asked() -> list[Answer]:
+        asking = [asyncio.create_task(called(kit.app, "POST", "/v1/explain", headers, [question])) for _ in range(40)]
+        await asyncio.sleep(0.1)
+        looked = [
+            await called(kit.app, "GET", path, headers, [b""]) for path in ("/v1/providers", "/readyz", "/metrics")
+        ]
+        for task in asking:
+            task.cancel()
+        ended.set()
+        return looked
+
+    assert [answer.status for answer in asyncio.run(asked())] == [200, 200, 200]

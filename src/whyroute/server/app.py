@@ -37,6 +37,7 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
+_QUESTION_WORKERS: Final = 8
 _PAGE: Final = ("limit", "cursor", "feature")
 
 
@@ -67,6 +68,7 @@ class Application:
         self.at_work = 0
         self._counting = threading.Lock()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
+        self._questions = ThreadPoolExecutor(_QUESTION_WORKERS, thread_name_prefix="whyroute-question")
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
         self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts)
 
@@ -77,7 +79,11 @@ class Application:
         endpoint = self._endpoints.get(scope["path"]) if scope["type"] == "http" else None
         await (endpoint or self.fastapi)(scope, receive, send)
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def ask(self, work: Callable[[], T]) -> T:
+        """`run` for what may take the processor long: whoever only looks something up never waits for it."""
+        return await self.run(work, self._questions)
+
+    async def run(self, work: Callable[[], T], pool: ThreadPoolExecutor | None = None) -> T:
         """Do something off the event loop, within the time that an answer may take."""
         seconds = self.limits.answer_seconds
 
@@ -91,7 +97,7 @@ class Application:
                 with self._counting:
                     self.at_work -= 1
 
-        future = asyncio.get_running_loop().run_in_executor(self._pool, timely)
+        future = asyncio.get_running_loop().run_in_executor(pool or self._pool, timely)
         return await asyncio.wait_for(future, seconds)
 
     def caller(self, request: Request, visit: Visit) -> Caller:
@@ -111,7 +117,8 @@ class Application:
 
     def close(self) -> None:
         """Let the work that was begun come to its end."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._questions):
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Methods:
@@ -250,7 +257,7 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
         except CapabilityUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.run(routed)
+    return await app.ask(routed)
 
 
 async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
@@ -264,7 +271,7 @@ async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
         except BundleUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.run(routed)
+    return await app.ask(routed)
 
 
 async def _explain(app: Application, request: Request, visit: Visit) -> Response:
@@ -281,7 +288,7 @@ async def _explain(app: Application, request: Request, visit: Visit) -> Response
 
         return Response(explanation_page(explanation), media_type="text/html")
 
-    return await app.run(explained)
+    return await app.ask(explained)
 
 
 async def _health(app: Application, request: Request, visit: Visit) -> Response:
