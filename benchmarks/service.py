@@ -1,7 +1,8 @@
 """The service under load on loopback: throughput, p50 and p99, errors, memory, and what it adds to the library's call.
 
 A client in Python, in processes of its own, keeps so many connections open and sends one request after another on
-each. It shares the machine with the server, so the figures are a lower bound.
+each. It shares the machine with the server, so the figures are a lower bound. What any answer takes, and this client,
+is told by a server that does nothing else than answer, which is asked in turns with ours.
 """
 
 import argparse
@@ -26,6 +27,27 @@ from benchmarks.catalogs import metadata_of
 from whyroute.rulepack import load_pack, metadata_document
 
 MODELS_EACH = 10
+WARM = 5
+BARE = """
+import socket, sys
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+
+async def answer(request):
+    await request.body()
+    return Response(b"{}", media_type="application/json")
+
+listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+listening.bind(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+app = Starlette(routes=[Route("/v1/route", answer, methods=["POST"])])
+config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+uvicorn.Server(config).run(sockets=[listening])
+"""
+"""A server that only answers, with the framework's own parts."""
+
 BODIES = {
     "one qualifies": {"capability": "one"},
     "some qualify": {"capability": "some"},
@@ -58,19 +80,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         pack = _pack(Path(directory), options.candidates)
         process, port = _started(pack, Path(directory))
+        bare = subprocess.Popen([sys.executable, "-c", BARE], stdout=subprocess.PIPE, text=True)
         try:
+            assert bare.stdout is not None
+            bare_port = int(bare.stdout.readline())
             found: dict[str, Any] = {
                 "machine": platform.platform(),
                 "cores": os.cpu_count(),
                 "load average before": round(os.getloadavg()[1], 1),
                 "python": platform.python_version(),
                 "candidates": options.candidates,
-                "added to the library's call": _compared(pack, port, options.calls),
+                "added to the library's call": _compared(pack, port, bare_port, process.pid, options.calls),
                 "load": _load(port, process.pid, options.seconds, options.connections),
             }
         finally:
-            process.terminate()
-            process.wait(30)
+            for each in (process, bare):
+                each.terminate()
+                each.wait(30)
     print(json.dumps(found, indent=2))
     return 1 if found["load"]["errors"] else 0
 
@@ -102,10 +128,15 @@ def _started(pack: Path, directory: Path) -> tuple[subprocess.Popen[bytes], int]
     raise RuntimeError("the server did not start")
 
 
-def _compared(pack: Path, port: int, calls: int) -> dict[str, Any]:
-    """The p50 of a route over HTTP, beside that of what the service calls for it, in microseconds."""
+def _compared(pack: Path, port: int, bare_port: int, server: int, calls: int) -> dict[str, Any]:
+    """The p50 of a route over HTTP, beside those of what the service calls for it and of an empty answer.
+
+    All in microseconds. `busy` is how long a processor was at it, of the server alone: what else the machine does
+    counts less there.
+    """
     loaded = load_pack(pack)
     connection = http.client.HTTPConnection("127.0.0.1", port)
+    bare = http.client.HTTPConnection("127.0.0.1", bare_port)
     rows: dict[str, Any] = {}
     for name, body in BODIES.items():
         sent = json.dumps(body).encode()
@@ -118,19 +149,31 @@ def _compared(pack: Path, port: int, calls: int) -> dict[str, Any]:
             connection.request("POST", "/v1/route", sent, {"Content-Type": "application/json"})
             connection.getresponse().read()
 
-        def nothing() -> None:
-            connection.request("GET", "/healthz")
-            connection.getresponse().read()
+        def nothing(sent: bytes = sent) -> None:
+            bare.request("POST", "/v1/route", sent, {"Content-Type": "application/json"})
+            bare.getresponse().read()
 
-        times: dict[str, list[float]] = {"library": [], "service": [], "an empty answer": []}
         # Whatever nothing qualifies for is told of with every candidate's reason: that takes its time.
-        for _ in range(
-            calls if name != "nothing qualifies" else calls // 20
-        ):  # in turns, so that a change of the machine's speed meets all alike
+        rounds = calls if name != "nothing qualifies" else max(10, calls // 20)
+        times: dict[str, list[float]] = {"library": [], "service": [], "an empty answer": []}
+        busy = {"library": 0.0, "service": 0.0}
+        for turn in range(rounds + WARM):  # in turns, so that a change of the machine's speed meets all alike
+            before = _busy(server)
             for what, work in (("library", library), ("service", service), ("an empty answer", nothing)):
+                began = time.thread_time()
                 times[what].append(_timed(work))
+                busy["library"] += (time.thread_time() - began) * (what == "library")
+            busy["service"] += _busy(server) - before
+            if turn == WARM - 1:
+                times, busy = {what: [] for what in times}, dict.fromkeys(busy, 0.0)
         middle = {what: round(statistics.median(each) * 1e6) for what, each in times.items()}
-        rows[name] = {**middle, "added": middle["service"] - middle["library"]}
+        rows[name] = {
+            **middle,
+            "added": middle["service"] - middle["library"],
+            "ratio to an empty answer": round(middle["service"] / middle["an empty answer"], 2),
+            "busy": {what: round(seconds / rounds * 1e6) for what, seconds in busy.items()},
+        }
+    bare.close()
     connection.close()
     return rows
 
@@ -139,6 +182,14 @@ def _timed(work: Callable[[], None]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
+
+
+def _busy(process: int) -> float:
+    """For how many seconds the processors were at a process's work."""
+    found = 0
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        found += int((thread / "schedstat").read_text("ascii").split()[0])
+    return found / 1e9
 
 
 def _load(port: int, server: int, seconds: float, connections: int) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class Kit:
         if not any(name == b"host" for name, _ in sent):
             sent.append((b"host", b"localhost:8000"))
         chunks = [body] if isinstance(body, bytes) else body
-        answer = asyncio.run(_called(self.app, method, path, sent, chunks, query))
+        answer = asyncio.run(called(self.app, method, path, sent, chunks, query))
         check_documented(method, path, answer)
         return answer
 
@@ -153,14 +153,15 @@ def _validator(schema: str) -> Draft202012Validator:
     return Draft202012Validator({**components, **json.loads(schema)})
 
 
-async def _called(
+async def called(
     app: Application,
     method: str,
     path: str,
     headers: list[tuple[bytes, bytes]],
     chunks: Sequence[bytes],
-    query: bytes,
+    query: bytes = b"",
 ) -> Answer:
+    """Make one request of an application; several may be under way."""
     raw, _, inner_query = path.encode("ascii").partition(b"?")
     scope = {
         "type": "http",

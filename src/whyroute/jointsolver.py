@@ -15,6 +15,7 @@ from constraint import Constraint, Solver
 
 from . import bits
 from .bits import BitSlices
+from .deadlines import check_time
 from .solver import BitSetDomain
 
 __all__ = ["AtMost", "Budget", "Different", "Reaches", "Reduced", "SpentError", "Tie", "search"]
@@ -54,6 +55,7 @@ class Budget:
         Raises:
             SpentError: There is none left, or no time.
         """
+        check_time()
         if self._whole is not None:
             self._whole.spend()
         if self.nodes is not None:

@@ -183,7 +183,13 @@ class Request:
         """
         solved = self.solve(engine)
         outcome = outcome_of(solved)
-        return isinstance(outcome, Decision), chain((head,), self._members(solved, outcome))
+        return isinstance(outcome, Decision), self.answered_json(solved, outcome, head=head)
+
+    def answered_json(
+        self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError, *, head: str = "{"
+    ) -> Iterator[str]:
+        """`answered` as JSON text in pieces, as `answer_json` gives them."""
+        return chain((head,), self._members(solved, outcome))
 
     def _members(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> Iterator[str]:
         beside = _json(self._beside(solved))

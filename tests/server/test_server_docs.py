@@ -7,6 +7,7 @@ import pytest
 
 from whyroute.cli import main
 from whyroute.rulepack import load_pack
+from whyroute.server.bundling import MAX_SLOTS, MAX_TIES, SEARCH
 from whyroute.server.cursors import Cursors
 from whyroute.server.limits import Limits
 from whyroute.server.openapi import openapi_document
@@ -36,6 +37,10 @@ def test_its_limits_are_those_in_force() -> None:
     assert f"a page {MAX_LIMIT} entries" in " ".join(PAGE.split())
     assert f"{MAX_ID_LENGTH} characters over HTTP" in PAGE
     assert f"an answer {limits.answer_seconds} seconds" in PAGE
+    text = " ".join(PAGE.split())
+    assert f"at most {limits.question // 1024} KiB, {MAX_SLOTS} slots and {MAX_TIES} ties" in text
+    assert f"longer than {limits.answer // 2**20} MiB" in text
+    assert f"after {SEARCH.seconds} seconds or {SEARCH.nodes:,} nodes" in text
 
 
 def test_its_commands_do_what_it_says(

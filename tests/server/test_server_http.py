@@ -38,6 +38,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     kit.service.storage.close()
 
 
+CANDIDATE = {"provider": "azure", "model": "large"}
+
+
 def refused(answer: Answer, status: int, code: str) -> None:
     assert (answer.status, answer.code) == (status, code), answer.body
 
@@ -438,6 +441,7 @@ def test_an_id_is_registered_once(kit: Kit) -> None:
         ({"defaultModel": "x"}, "unknown-default-model"),
         ({"labels": {"UPPER": "x"}}, "invalid-labels"),
         ({"source": "pack"}, "invalid-metadata"),
+        ({"onlyTenants": ["beta"]}, "invalid-metadata"),
         ({"id": "x" * 513}, "invalid-metadata"),
     ],
 )
@@ -585,6 +589,20 @@ def test_a_bundle_is_what_the_library_answers(kit: Kit) -> None:
     }
 
 
+@pytest.mark.parametrize("bundle", ["both", "thoughtful"])
+def test_why_not_this_pair(shared: Kit, bundle: str) -> None:
+    pack = load_pack(PACK)
+    slots = list(pack.bundles[bundle].value.slots)
+    asked = {slots[0]: {"provider": "us-llm", "model": "huge"}, slots[1]: {"provider": "azure", "model": "small"}}
+    request = pack.resolve_bundle("alpha", bundle).request
+    expected = wire_answer({**request, "whyNot": asked, "include": ["explanation"]})["explanation"]
+    assert expected["contrast"]
+    answer = shared.post("/v1/bundle", {"bundle": bundle, "whyNot": asked}).json()
+    found = answer["explanation"] if "decision" in answer else answer["error"]["details"]["explanation"]
+    assert found["contrast"] == _as_named(expected)["contrast"]
+    assert found == _as_named(expected)
+
+
 def test_a_search_for_a_bundle_that_ends_early(shared: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> BundleLimitError:
         return BundleLimitError(100, None)
@@ -631,6 +649,15 @@ def test_a_search_for_a_bundle_that_ends_early(shared: Kit, monkeypatch: pytest.
         ({"bundle": "both", "labels": []}, 400, "invalid-request", "/labels"),
         ({"bundle": "both", "labels": {"a": 1}}, 400, "invalid-request", "/labels/a"),
         ({"bundle": "both", "include": ["request"]}, 400, "invalid-request", "/include/0"),
+        ({"slots": {f"s{n}": {"capability": "look"} for n in range(101)}}, 400, "invalid-request", "/slots"),
+        (
+            {"slots": {"a": {"capability": "look"}}, "together": [{"same": "provider"}] * 101},
+            *(400, "invalid-request", "/together"),
+        ),
+        ({"bundle": "both", "whyNot": 5}, 400, "invalid-request", "/whyNot"),
+        ({"bundle": "both", "whyNot": {}}, 400, "invalid-request", "/whyNot"),
+        ({"bundle": "both", "whyNot": {"see": "azure/large"}}, 400, "invalid-request", "/whyNot/see"),
+        ({"bundle": "both", "whyNot": {"se": CANDIDATE}}, 400, "invalid-request", "/whyNot/se"),
         ({"bundle": "bth"}, 404, "unknown-bundle", None),
         ({"slots": {"a": {"capability": "lok"}}}, 404, "unknown-capability", None),
     ],
@@ -761,6 +788,34 @@ def test_a_body_that_is_too_large(shared: Kit, path: str) -> None:
     big = b" " * (20 * 1024 * 1024)
     refused(shared.call("POST", path, body=big, headers=[("Content-Length", str(len(big)))]), 413, "body-too-large")
     refused(shared.call("POST", path, body=[big[: 64 * 1024]] * 20), 413, "body-too-large")
+
+
+@pytest.mark.parametrize("path", ["/v1/route", "/v1/explain", "/v1/bundle"])
+def test_a_question_that_is_too_large(shared: Kit, path: str) -> None:
+    most = Limits().question
+    body = json.dumps({"capability": "look"}).encode()
+    for size, refusal in ((most, False), (most + 1, True)):
+        answer = shared.call("POST", path, body=body.ljust(size))
+        assert (answer.status == 413) is refusal
+    assert shared.post("/v1/providers", {**registration("x"), "adapter_config": {"a": "x" * most}}).status == 201
+    assert shared.post("/v1/providers/x/unregister").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/route", {"capability": "impossible"}),
+        ("/v1/bundle", {"bundle": "thoughtful"}),
+        ("/v1/explain", {"capability": "impossible"}),
+    ],
+)
+def test_an_answer_that_is_too_large(tmp_path: Path, path: str, body: dict[str, Any]) -> None:
+    whole = len(make_kit(tmp_path).post(path, body).body)
+    kit = make_kit(tmp_path, limits=Limits(answer=whole // 2))
+    if path != "/v1/bundle":  # its explanation is one piece
+        refused(kit.post(path, body), 422, "answer-too-large")
+    kit = make_kit(tmp_path, limits=Limits(answer=whole + 1))
+    assert kit.post(path, body).code == "capability-unsatisfiable" if path != "/v1/explain" else True
 
 
 def test_targets_and_headers_that_are_too_large(shared: Kit) -> None:

@@ -163,6 +163,36 @@ def envelope_in(received: bytes) -> tuple[int, str]:
             "bad-request",
             id="two lengths",
         ),
+        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "bad-request", id="two hosts"),
+        pytest.param(b"NONSENSE /healthz HTTP/1.1\r\nHost: x\r\n\r\n", 400, "bad-request", id="an unknown method"),
+        pytest.param(b"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", 400, "bad-request", id="a tunnel"),
+        pytest.param(b"GET /healthz HTTP/1.1\r\nHost: x\r\n X-A: b\r\n\r\n", 400, "bad-request", id="a folded header"),
+        pytest.param(
+            b"POST /v1/route HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            400,
+            "bad-request",
+            id="two ends",
+        ),
+        pytest.param(
+            b"POST /v1/route HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer GOOD\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+            400,
+            "bad-request",
+            id="a broken chunk",
+        ),
+        pytest.param(
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X-A: aaaaaaaaaa\r\n" * 40_000,
+            431,
+            "headers-too-large",
+            id="headers without an end",
+        ),
+        pytest.param(
+            b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            414,
+            "target-too-long",
+            id="a long path",
+        ),
+        pytest.param(b"GET /" + b"a" * 300_000, 431, "headers-too-large", id="a path without an end"),
         pytest.param(
             b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 200_000 + b"\r\n\r\n",
             431,
@@ -184,6 +214,7 @@ def envelope_in(received: bytes) -> tuple[int, str]:
     ],
 )
 def test_hostile_requests_get_the_envelope(running: Running, data: bytes, status: int, code: str) -> None:
+    data = data.replace(b"GOOD", running.tokens["alpha"].encode())
     assert envelope_in(running.raw(data)) == (status, code)
     assert httpx.get(f"{running.url}/healthz").status_code == 200
 
@@ -217,6 +248,31 @@ def test_a_request_that_breaks_off_harms_nobody(running: Running) -> None:
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(head.encode())
     assert httpx.get(f"{running.url}/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("upgrade", ["websocket", "h2c"])
+def test_who_asks_for_another_protocol_is_answered_in_this_one(running: Running, upgrade: str) -> None:
+    head = f"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: {upgrade}\r\n\r\n"
+    assert running.raw(head.encode()).startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_may_come_before_their_turn(running: Running) -> None:
+    one = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    received = running.raw(one * 20 + last)
+    assert received.count(b"HTTP/1.1 200 ") == 21
+    assert received.rstrip().endswith(b"}")
+    assert b'"digest"' in received.rpartition(b"HTTP/1.1 200 ")[2]
+
+
+def test_a_good_request_is_answered_though_nonsense_follows(running: Running) -> None:
+    body = b'{"capability": "look"}'
+    head = f"POST /v1/route HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {running.tokens['alpha']}\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    received = running.raw(head.encode() + body + b"nonsense\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert b'"decision"' in received
+    assert received.count(b"HTTP/1.1 ") == 1
 
 
 def test_small_answers_wait_for_no_acknowledgement(running: Running) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from .. import bits
+from ..deadlines import check_time
 from ..explanations.found import Conflicts
 from ..explanations.walker import one_core, walk
 from ..jointsolver import Budget, Different, Reaches
@@ -86,6 +87,7 @@ class Clashes:
         failed = [0] * size
         for index, each in enumerate(solved.constraints):
             if slot in each.named:
+                check_time()
                 for number in bits.positions(each.named[slot].rejected):
                     failed[number] |= 1 << index
         exact, worse = self._columns(slot)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from math import prod
 
 from .. import bits
+from ..deadlines import check_time
 from ..numbers import Number, wire_number
 from ..solving import Solved
 
@@ -38,6 +39,7 @@ class Ranked:
 
 def ranked_of(solved: Solved, members: int) -> Ranked:
     """Candidates of a slot, those of a set, in rank order: regular before fallback, hints, score, then ties."""
+    check_time()
     catalog = solved.catalog
     if not members:
         return Ranked([], [], 0, [], [])
@@ -78,6 +80,7 @@ def costs_of(slots: Sequence[Ranked], extra: Sequence[Sequence[int]] | None = No
     found: list[list[int]] = []
     weight = places
     for index, slot in enumerate(slots):
+        check_time()
         weight //= len(slot.numbers)
         before = [0] * len(slot.numbers) if extra is None else extra[index]
         found.append(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from .. import bits
 from ..catalog import Candidate, Catalog
 from ..constraints import NamedConstraint, Origin, Owner
+from ..deadlines import check_time
 from ..declarations import Capability
 from ..errors import InvalidRequestError
 from ..issues import Issue, child, shown
@@ -352,6 +353,7 @@ def solve_jointly(
         key = (slot.capability, slot.preferred_provider, slot.preferred_model, id(slot.situation))
         found = known.get(key)
         if found is None:
+            check_time()
             found = known[key] = solve(
                 slot.capability,
                 catalog,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from .. import bits
+from ..deadlines import check_time
 from .found import Conflicts, Found
 from .hitting import WORK, hitting_sets, transposed
 from .search import HittingSets, Work
@@ -129,6 +130,7 @@ class _Oracle(Generic[T]):
             if self.left <= 0:
                 raise _SpentError
             self.left -= 1
+        check_time()
         answer = self._ask(self.named(bits.positions(members)))
         (self._satisfiable if answer else self._unsatisfiable).append(members)
         return answer

@@ -1,6 +1,7 @@
 """The application: paths and methods to what the service does."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -13,9 +14,10 @@ from starlette.routing import Route
 
 from .. import __version__
 from ..bundles import BundleUnsatisfiableError
+from ..deadlines import TooLateError, due_within
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
-from .answers import error_answer, json_answer
-from .envelope import ApiError, api_error
+from .answers import error_answer, json_answer, text_answer
+from .envelope import STATUSES, ApiError, api_error
 from .gateway import FAULT, CallerGoneError, Gateway, Visit
 from .limits import Limits
 from .lines import LineWriter
@@ -23,6 +25,7 @@ from .metrics import CONTENT_TYPE
 from .openapi import openapi_document
 from .page import PAGE_FILES, page_file, page_policy
 from .queries import read_query, read_segment
+from .refusals import gathered, unsatisfiable_pieces
 from .service import Service
 from .tokens import Caller
 
@@ -34,6 +37,7 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
+_QUESTION_WORKERS: Final = 8
 _PAGE: Final = ("limit", "cursor", "feature")
 
 
@@ -44,6 +48,9 @@ class Application:
         service: What it serves.
         limits: Limits of one request.
         log: The log of requests; None for none.
+
+    Attributes:
+        at_work: How many answers are being made off the event loop.
     """
 
     def __init__(self, service: Service, limits: Limits | None = None, log: LineWriter | None = None) -> None:
@@ -54,19 +61,44 @@ class Application:
         self.fastapi.add_exception_handler(HTTPException, _http_error)
         self.fastapi.add_exception_handler(Exception, _http_error)
         self.fastapi.openapi = openapi_document  # type: ignore[method-assign]  # its manual says so
-        for path, methods in _ROUTES.items():
-            self.fastapi.router.routes.append(Route(path, _Methods(self, path, methods)))
+        endpoints = {path: _Methods(self, path, methods) for path, methods in _ROUTES.items()}
+        self.fastapi.router.routes += [Route(path, endpoint) for path, endpoint in endpoints.items()]
+        # A path without parameters needs no search, and its endpoint refuses and answers everything by itself.
+        self._endpoints = {path: endpoint for path, endpoint in endpoints.items() if "{" not in path}
+        self.at_work = 0
+        self._counting = threading.Lock()
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
+        self._questions = ThreadPoolExecutor(_QUESTION_WORKERS, thread_name_prefix="whyroute-question")
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
-        self._gateway = Gateway(self.fastapi, self.limits, service.metrics, log, hosts)
+        self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         await self._gateway(scope, receive, send)
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def _dispatch(self, scope: Scope, receive: Any, send: Any) -> None:
+        endpoint = self._endpoints.get(scope["path"]) if scope["type"] == "http" else None
+        await (endpoint or self.fastapi)(scope, receive, send)
+
+    async def ask(self, work: Callable[[], T]) -> T:
+        """`run` for what may take the processor long: whoever only looks something up never waits for it."""
+        return await self.run(work, self._questions)
+
+    async def run(self, work: Callable[[], T], pool: ThreadPoolExecutor | None = None) -> T:
         """Do something off the event loop, within the time that an answer may take."""
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        return await asyncio.wait_for(future, self.limits.answer_seconds)
+        seconds = self.limits.answer_seconds
+
+        def timely() -> T:
+            with self._counting:
+                self.at_work += 1
+            try:
+                with due_within(seconds):
+                    return work()
+            finally:
+                with self._counting:
+                    self.at_work -= 1
+
+        future = asyncio.get_running_loop().run_in_executor(pool or self._pool, timely)
+        return await asyncio.wait_for(future, seconds)
 
     def caller(self, request: Request, visit: Visit) -> Caller:
         """Whose request it is."""
@@ -78,9 +110,15 @@ class Application:
         """Put a fault of our own into the log."""
         self._gateway.note_fault(error, visit)
 
+    def unsatisfiable(self, error: CapabilityUnsatisfiableError | BundleUnsatisfiableError, visit: Visit) -> Response:
+        """That nothing qualifies, and why, in full; which takes its time, so it is made off the event loop."""
+        text = gathered(unsatisfiable_pieces(error, visit.request_id), self.limits.answer)
+        return text_answer(text, STATUSES[error.code])
+
     def close(self) -> None:
         """Let the work that was begun come to its end."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._questions):
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Methods:
@@ -108,8 +146,7 @@ class _Methods:
             except WhyrouteError as error:
                 answer = _error_answer(error, visit.request_id)
             except TimeoutError:
-                late = ApiError("answer-timeout", "the answer takes too long to make")
-                answer = error_answer(late, visit.request_id)
+                answer = _error_answer(TooLateError(), visit.request_id)
             except CallerGoneError:
                 return
             except Exception as error:
@@ -131,6 +168,14 @@ async def _http_error(request: Request, error: Exception) -> Response:
         405: ("method-not-allowed", "this path does not take this method"),
     }.get(error.status_code, ("bad-request", "the request can't be read"))
     return error_answer(ApiError(code, message), request.scope["whyroute.visit"].request_id)
+
+
+async def _question(app: "Application", request: Request) -> bytes:
+    """The body of a request that asks where to route."""
+    body = await _body(request)
+    if len(body) > app.limits.question:
+        raise ApiError("body-too-large", f"a body has at most {app.limits.question} bytes here")
+    return body
 
 
 async def _body(request: Request) -> bytes:
@@ -201,46 +246,49 @@ async def _vocabulary(app: Application, request: Request, visit: Visit) -> Respo
 async def _route(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _body(request)
+    body = await _question(app, request)
+    at_once = app.service.route_at_once(caller, body, visit.request_id)
+    if at_once is not None:
+        return text_answer(at_once)
 
     def routed() -> Response:
         try:
-            return json_answer(app.service.route(caller, body, visit.request_id))
+            return text_answer(app.service.route(caller, body, visit.request_id))
         except CapabilityUnsatisfiableError as error:
-            return _error_answer(error, visit.request_id)  # here, for it is explained in full, which takes its time
+            return app.unsatisfiable(error, visit)
 
-    return await app.run(routed)
+    return await app.ask(routed)
 
 
 async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _body(request)
+    body = await _question(app, request)
 
     def routed() -> Response:
         try:
-            return json_answer(app.service.bundle(caller, body, visit.request_id))
+            return text_answer(app.service.bundle(caller, body, visit.request_id))
         except BundleUnsatisfiableError as error:
-            return _error_answer(error, visit.request_id)  # here, as above
+            return app.unsatisfiable(error, visit)
 
-    return await app.run(routed)
+    return await app.ask(routed)
 
 
 async def _explain(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _body(request)
+    body = await _question(app, request)
     page = "text/html" in request.headers.get("accept", "")
 
     def explained() -> Response:
         explanation = app.service.explain(caller, body)
         if not page:
-            return json_answer(explanation.to_dict())
+            return text_answer(gathered(explanation.iter_json(), app.limits.answer))
         from ..render.page import explanation_page  # noqa: PLC0415 (only the page needs it)
 
         return Response(explanation_page(explanation), media_type="text/html")
 
-    return await app.run(explained)
+    return await app.ask(explained)
 
 
 async def _health(app: Application, request: Request, visit: Visit) -> Response:

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from ..bundles import BundleUnsatisfiableError
 from ..errors import (
-    CapabilityUnsatisfiableError,
     DuplicateProviderError,
     InvalidInputError,
     InvalidProviderError,
@@ -40,6 +38,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "foreign-host": 421,
     "capability-unsatisfiable": 422,
     "search-limit": 422,
+    "answer-too-large": 422,
     "provider-config-invalid": 422,
     "budget-exceeded": 422,
     "headers-too-large": 431,
@@ -102,9 +101,6 @@ def _details(error: WhyrouteError) -> dict[str, Any] | None:
         details["reason"] = error.reason
     if isinstance(error, DuplicateProviderError):
         details["providerId"] = error.provider_id
-    if isinstance(error, CapabilityUnsatisfiableError | BundleUnsatisfiableError):
-        details = {key: value for key, value in error.to_dict().items() if key in ("tenantId", "reasons")}
-        details["explanation"] = error.explanation.to_dict()
     return details or None
 
 

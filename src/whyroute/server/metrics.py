@@ -53,11 +53,16 @@ class Metrics:
         for outcome in ("picked", "fallback", "unsatisfiable", "refused"):
             self._routes.labels(outcome)
             self._bundles.labels(outcome)
+        self._answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        self._requests.labels(route, method, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        kept = self._answers.get((route, method, status))
+        if kept is None:  # there are few of them, and looking them up by their labels takes its time
+            kept = self._requests.labels(route, method, str(status)), self._seconds.labels(route)
+            self._answers[route, method, status] = kept
+        kept[0].inc()
+        kept[1].observe(seconds)
 
     def routed(self, routed: Routed) -> None:
         """A capability was routed."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from .. import __version__
 from ..features import BUILT_IN_KINDS, FEATURES
 from ..wireschemas import answer_schema, request_schema, tie_schema
+from .bundling import MAX_SLOTS, MAX_TIES
 from .envelope import STATUSES
 from .queries import DEFAULT_LIMIT, MAX_LIMIT
 from .registrations import MAX_ID_LENGTH
@@ -178,6 +179,7 @@ def _paths() -> Json:
                     "invalid-capability",
                     "unknown-capability",
                     "capability-unsatisfiable",
+                    "answer-too-large",
                 ),
             )
         },
@@ -190,7 +192,7 @@ def _paths() -> Json:
                 "With `Accept: text/html` as a page.",
                 body=_ref("ExplainRequest"),
                 answers={200: ("The explanation.", _ref("Explanation"))},
-                errors=(*_OF_TENANT, *_WITH_BODY, "invalid-capability", "unknown-capability"),
+                errors=(*_OF_TENANT, *_WITH_BODY, "invalid-capability", "unknown-capability", "answer-too-large"),
                 html=True,
             )
         },
@@ -211,6 +213,7 @@ def _paths() -> Json:
                     "unknown-capability",
                     "capability-unsatisfiable",
                     "search-limit",
+                    "answer-too-large",
                 ),
             )
         },
@@ -416,7 +419,7 @@ def _schemas() -> Json:
     candidate, hints = _ref("Candidate"), _hints()
     capability = {
         "oneOf": [
-            {"type": "string", "description": "The name of a capability of the rule pack."},
+            {"type": "string", "minLength": 1, "description": "The name of a capability of the rule pack."},
             _ref("Capability"),
         ]
     }
@@ -485,6 +488,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
     slots: Json = {
         "type": "object",
         "minProperties": 1,
+        "maxProperties": MAX_SLOTS,
         "propertyNames": {"minLength": 1},
         "additionalProperties": _object({"capability": capability}, hints),
         "description": "The capabilities, by the names of their slots, in order.",
@@ -492,9 +496,15 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
     own: Json = {
         "bundle": {"type": "string", "description": "The name of a bundle of the rule pack."},
         "slots": slots,
-        "together": _list_of(_ref("Tie"), "What ties the slots."),
+        "together": {**_list_of(_ref("Tie"), "What ties the slots."), "maxItems": MAX_TIES},
     }
-    request = _object({}, {**own, "labels": hints["labels"], "include": _included()})
+    asked = {
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": candidate,
+        "description": "For some slots, a candidate to compare with the pick; the explanation is there and answers it.",
+    }
+    request = _object({}, {**own, "labels": hints["labels"], "include": _included(), "whyNot": asked})
     sets = _list_of(_TEXTS)
     return {
         "Tie": tie_schema(),
@@ -547,6 +557,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
                     "truncated": _TEXTS,
                     "ranking": _list_of({"type": "object"}),
                     "clash": {"type": "string", "description": "The first core in plain words."},
+                    "contrast": {"type": "object", "description": "Answers `whyNot`."},
                 },
             ),
         },

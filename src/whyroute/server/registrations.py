@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..errors import InvalidProviderError, InvalidRequestError
 from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..jsontext import plain
-from ..providers import ProviderMetadata, invalid_provider, metadata_problems
+from ..providers import ProviderMetadata, invalid_provider, routable_problems
 from ..rulepack import metadata_document
 
 __all__ = ["MAX_ID_LENGTH", "Registration", "read_registration"]
@@ -73,7 +73,7 @@ def read_registration(body: Any) -> Registration:
     issues = _issues(body)
     metadata: ProviderMetadata | None = None
     if "metadata" in body:
-        problems, cleaned = metadata_problems(body["metadata"], "/metadata")
+        problems, cleaned = routable_problems(body["metadata"], "/metadata")
         if not problems and cleaned.get("source") == "pack":
             message = "`pack` is for a rule pack's own providers to say; leave `source` out"
             problems.append(("invalid-metadata", Issue("/metadata/source", message)))

@@ -154,14 +154,14 @@ class Routed:
         resolved: What the request came to under the pack.
         request: The request, as it was solved.
         outcome: The decision, or the error that says that there is none.
-        answer: The answer as it goes over the wire; None when nothing qualifies.
+        answer: The answer as JSON text; None when nothing qualifies.
         shadow: What enforcing the rules that are only tried out would give, where some are.
     """
 
     resolved: Resolved
     request: Request
     outcome: Decision | CapabilityUnsatisfiableError
-    answer: dict[str, Any] | None
+    answer: str | None
     shadow: dict[str, Any] | None
 
 
@@ -182,7 +182,7 @@ def route(
     solved = request.solve()
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
-    answer = request.answered(solved, outcome) if isinstance(outcome, Decision) else None
+    answer = "".join(request.answered_json(solved, outcome)) if isinstance(outcome, Decision) else None
     return Routed(resolved, request, outcome, answer, shadow)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import os
 import signal
 import socket
@@ -13,21 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..adapters import AdapterFactoryRegistry
 from ..catalogfile import UnreadableFileError
 from ..errors import WhyrouteError
 from .app import Application, create_app
 from .cursors import Cursors, read_keys
-from .envelope import ApiError, envelope
 from .limits import Limits
 from .lines import FileSink, LineWriter, StreamSink
 from .metrics import Metrics
 from .packs import PackKeeper
-from .requestids import request_id_of
+from .protocol import http_protocol
 from .service import Service
 from .storage import Storage
 from .stored import StoredRegistry
@@ -35,10 +31,7 @@ from .tokenfile import TokenFile
 
 __all__ = ["ServeError", "Settings", "serve"]
 
-_HEADER_BYTES: Final = 64 * 1024
-_HEADER_SECONDS: Final = 20
 _IDLE_SECONDS: Final = 75
-_LINGER_SECONDS: Final = 2
 _DRAIN_SECONDS: Final = 30
 _COLLECTOR: Final = (700, 10, 10)
 
@@ -162,7 +155,8 @@ class _Running:
             # The command line's collector is in no hurry; what answers leave behind would pile up while a server runs.
             gc.set_threshold(*_COLLECTOR)
             try:
-                asyncio.run(self._serve(app, service))
+                with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                    runner.run(self._serve(app, service))
             finally:
                 app.close()
         finally:
@@ -242,7 +236,7 @@ class _Running:
     async def _serve(self, app: Application, service: Service) -> None:
         config = uvicorn.Config(
             app,
-            http=_protocol(self.settings.limits),
+            http=http_protocol(self.settings.limits),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -251,7 +245,6 @@ class _Running:
             server_header=False,
             timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=_DRAIN_SECONDS,
-            h11_max_incomplete_event_size=_HEADER_BYTES,
         )
         server = _Server(config)
         loop = asyncio.get_running_loop()
@@ -316,6 +309,15 @@ class _Running:
             await self._reload(service)
 
 
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: the faster library where there is one for the system, else Python's own."""
+    try:
+        import uvloop  # noqa: PLC0415 (not everywhere)
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
 def _refusal(error: WhyrouteError) -> dict[str, Any]:
     found: dict[str, Any] = {"message": error.message}
     problems = getattr(error, "problems", None)
@@ -330,76 +332,3 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
-
-
-def _protocol(limits: Limits) -> type[H11Protocol]:
-    """HTTP as the framework reads it, but with our envelope for what it can't read, and a time for headers to come."""
-
-    class Protocol(H11Protocol):
-        _waiting: asyncio.TimerHandle | None = None
-        _refused = False
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
-            super().connection_made(transport)
-            self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
-            if self._refused:
-                return  # what still comes is read, or the system would take our answer back
-            before = self.cycle
-            super().data_received(data)
-            if self.cycle is not before:
-                self._stop_waiting()
-            elif self._waiting is None and (self.cycle is None or self.cycle.response_complete):
-                # Headers have begun to come.
-                self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
-
-        def _stop_waiting(self) -> None:
-            if self._waiting is not None:
-                self._waiting.cancel()
-                self._waiting = None
-
-        def _give_up(self) -> None:
-            self._waiting = None
-            if (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing():
-                self.transport.close()
-
-        def send_400_response(self, msg: str) -> None:
-            self._stop_waiting()
-            too_large = self.conn.trailing_data[0] and len(self.conn.trailing_data[0]) > _HEADER_BYTES
-            if too_large:
-                error = ApiError("headers-too-large", f"all headers have at most {limits.headers} bytes together")
-            else:
-                error = ApiError("bad-request", "this is no HTTP request")
-            body = json.dumps(envelope(error, (request_id := request_id_of(None)))).encode("ascii")
-            headers = [
-                (b"content-type", b"application/json"),
-                (b"content-length", str(len(body)).encode("ascii")),
-                (b"x-request-id", request_id.encode("ascii")),
-                (b"connection", b"close"),
-            ]
-            with suppress(h11.LocalProtocolError):  # an answer was under way already
-                response = h11.Response(status_code=error.status, headers=headers)
-                for event in (response, h11.Data(data=body), h11.EndOfMessage()):
-                    if (sent := self.conn.send(event)) is not None:
-                        self.transport.write(sent)
-            self._refused = True
-            if self.transport.can_write_eof():
-                self.transport.write_eof()
-            self.loop.call_later(_LINGER_SECONDS, self.transport.close)
-
-        def eof_received(self) -> None:
-            if self._refused:
-                self.transport.close()
-
-        def shutdown(self) -> None:
-            if self._refused:
-                self.transport.close()
-            else:
-                super().shutdown()
-
-    return Protocol

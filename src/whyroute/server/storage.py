@@ -100,7 +100,9 @@ class Storage:
         self._is_postgresql = self._engine.dialect.name == "postgresql"
         mark = "%s" if self._is_postgresql else "?"
         self._version_query = f"SELECT version FROM whyroute_versions WHERE tenant = {mark}"
-        self._asker = _Asker(self._engine) if _is_file(self._engine) else None
+        in_file = _is_file(self._engine)
+        self._asker = _Asker(self._engine, seconds=30) if in_file else None
+        self._quick_asker = _Asker(self._engine, seconds=0) if in_file else None
         self._create_tables()
 
     def _create_tables(self) -> None:
@@ -125,6 +127,15 @@ class Storage:
             return self._asker.number(self._version_query, _hash(tenant))
         with _answering(), self._engine.connect() as connection:
             return connection.exec_driver_sql(self._version_query, (_hash(tenant),)).scalar() or 0
+
+    def version_at_once(self, tenant: str) -> int | None:
+        """`version` where the answer takes no waiting for anybody, which is a look into an SQLite file; else None."""
+        if self._quick_asker is None:
+            return None
+        try:
+            return self._quick_asker.number(self._version_query, _hash(tenant))
+        except StorageUnavailableError:
+            return None  # somebody else may be at it: whoever can wait finds out
 
     def load(self, tenant: str) -> tuple[int, tuple[Registration, ...]]:
         """A tenant's version and its registrations, in the order they were made.
@@ -197,8 +208,9 @@ class Storage:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
-        if self._asker is not None:
-            self._asker.close()
+        for asker in (self._asker, self._quick_asker):
+            if asker is not None:
+                asker.close()
 
 
 def _is_file(engine: Engine) -> bool:
@@ -209,12 +221,21 @@ class _Asker:
     """Asks an SQLite file for single numbers.
 
     The look-up takes a few microseconds; on its way through an engine it would take some hundred.
+
+    Args:
+        engine: The engine of the file.
+        seconds: How long to wait while somebody else has the file for itself.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, seconds: float) -> None:
         arguments, options = engine.dialect.create_connect_args(engine.url)
         self._arguments: Sequence[Any] = arguments
-        self._options: dict[str, Any] = {**options, "timeout": 30, "check_same_thread": False, "isolation_level": None}
+        self._options: dict[str, Any] = {
+            **options,
+            "timeout": seconds,
+            "check_same_thread": False,
+            "isolation_level": None,
+        }
         self._idle: list[sqlite3.Connection] = []  # appending and popping are atomic
 
     def number(self, query: str, key: str) -> int:

@@ -63,6 +63,13 @@ class StoredRegistry:
             self._held[tenant] = (pack, found)
             return found
 
+    def at_once(self, tenant: str) -> Holdings | None:
+        """`refresh` where it takes no waiting and nothing is to be read; else None."""
+        held = self._held.get(tenant)
+        if held is None or held[0] is not self._pack():
+            return None
+        return held[1] if self._storage.version_at_once(tenant) == held[1].version else None
+
     def add(self, tenant: str, registration: Registration) -> None:
         """Keep a registration. It blocks, and returns when it is on disk.
 

@@ -1,0 +1,125 @@
+"""HTTP on a connection, as the framework reads it, but with our envelope for what it can't read, and with limits."""
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from .envelope import ApiError, envelope
+from .limits import Limits
+from .requestids import request_id_of
+
+__all__ = ["http_protocol"]
+
+_HEADER_BYTES: Final = 64 * 1024
+_HEADER_SECONDS: Final = 20
+_LINGER_SECONDS: Final = 2
+
+
+def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
+    """The protocol of a server's connections.
+
+    Args:
+        limits: Limits of one request; the error for headers past what is read at all names the one for headers.
+    """
+
+    class Protocol(HttpToolsProtocol):
+        _waiting: asyncio.TimerHandle | None = None
+        _refused = False
+        _head: int | None = None  # how many bytes of a request's head have come; None: no head has begun
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
+            super().connection_made(transport)
+            self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            if self._refused:
+                return  # what still comes is read, or the system would take our answer back
+            before, begun = self.cycle, self._head is not None
+            super().data_received(data)
+            if self._refused:
+                return
+            if self._head is not None and begun:
+                self._head += len(data)
+                if self._head > _HEADER_BYTES:
+                    message = f"all headers have at most {limits.headers} bytes together"
+                    self._refuse(ApiError("headers-too-large", message))
+                    return
+            if self.cycle is not before:
+                self._stop_waiting()
+            elif self._waiting is None and self._is_idle():
+                # Headers have begun to come.
+                self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+
+        def on_message_begin(self) -> None:
+            self._head = 0
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self._head = None
+            hosts = sum(name == b"host" for name, _ in self.headers)
+            if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
+                raise ValueError("a request names its host once (RFC 9112, section 3.2)")
+            super().on_headers_complete()
+
+        def _is_idle(self) -> bool:
+            return self.cycle is None or self.cycle.response_complete
+
+        def _stop_waiting(self) -> None:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+
+        def _give_up(self) -> None:
+            self._waiting = None
+            if self._is_idle() and not self.transport.is_closing():
+                self.transport.close()
+
+        def _unsupported_upgrade_warning(self) -> None:
+            """A request may ask for another protocol; it is answered in this one."""
+
+        def send_400_response(self, msg: str) -> None:
+            self._refuse(ApiError("bad-request", "this is no HTTP request"))
+
+        def _refuse(self, error: ApiError) -> None:
+            """Answer what can't be read, and hear nothing more."""
+            self._stop_waiting()
+            self._refused = True
+            if not self._is_idle():
+                self.cycle.keep_alive = False
+                if self.cycle.response_started or not self.cycle.more_body:
+                    return  # a good request came first; the connection ends with its answer
+                # The body of the request can't be read: this is its answer.
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+            request_id = request_id_of(None)
+            body = json.dumps(envelope(error, request_id)).encode("ascii")
+            head = (
+                f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\n"
+                "content-type: application/json\r\n"
+                f"content-length: {len(body)}\r\n"
+                f"x-request-id: {request_id}\r\n"
+                "connection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode("ascii") + body)
+            if self.transport.can_write_eof():
+                self.transport.write_eof()
+            self.loop.call_later(_LINGER_SECONDS, self.transport.close)
+
+        def eof_received(self) -> None:
+            if self._refused:
+                self.transport.close()
+
+        def shutdown(self) -> None:
+            if self._refused and self._is_idle():
+                self.transport.close()
+            else:
+                super().shutdown()
+
+    return Protocol
