@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks import running
+from benchmarks.__main__ import main
 from benchmarks.bench import fitting
 from benchmarks.catalogs import catalog_of
 from benchmarks.floor import STAGES, TASK, sets_read
@@ -222,3 +223,29 @@ def test_time_in_this_thread_is_told() -> None:
     taken = python_system(OURS, lambda at: sum(range(10_000))).timed(0, 20)
     assert taken.processor is not None
     assert 0 < taken.processor <= taken.seconds * 1.5
+
+
+def test_the_report_is_made_from_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "memory.json").write_text((RESULTS / "memory.json").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--report", "-o", str(tmp_path)])
+    assert main() == 0
+    told = (tmp_path / "README.md").read_text("utf-8")
+    assert told.startswith("# Results\n\n## Targets\n")
+    assert "## memory" in told
+    assert "## route" not in told
+    assert capsys.readouterr().out == ""
+
+
+def test_systems_that_disagree_end_the_run_with_a_word(
+    monkeypatch: pytest.MonkeyPatch, made: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = Case(
+        "add", 3, [python_system(OURS, int, lambda at: at + 1), python_system("other", int, lambda at: at + at)]
+    )
+    monkeypatch.setattr(running, "SUITES", {"route": lambda bench: [Part("3", lambda: iter([case]))]})
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--suite", "route", "--quick"])
+    assert main() == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "the systems disagree, so nothing is timed: add, 3 candidates, request 0: whyroute answers 1" in told
