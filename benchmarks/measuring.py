@@ -252,6 +252,7 @@ def measure(
     *,
     turn_seconds: float = 0.02,
     until: float | None = None,
+    least: float = 2.0,
     told: Callable[[int, int], object] = lambda turn, turns: None,
 ) -> Measured:
     """Compare the answers of a case, then time it.
@@ -264,6 +265,8 @@ def measure(
         rounds: How many turns each system gets. The one that goes first changes from turn to turn.
         turn_seconds: How long a turn is to be; an operation that takes longer is done once.
         until: When to end, by `time.perf_counter`: turns that would begin later are left out, but for the first.
+        least: How many seconds of turns there may be in any case, so that what is quick is measured well, however long
+            a catalog took to make.
         told: Is told which turn begins, and of how many.
 
     Raises:
@@ -287,6 +290,7 @@ def measure(
     rounds = case.rounds or rounds
     times: _Times = {system.name: [] for system in systems}
     gc.collect()
+    until = None if until is None else max(until, time.perf_counter() + least)
     gc.disable()
     try:
         for turn in range(rounds):

@@ -56,8 +56,9 @@ def test_all_requests_go_round_where_they_fit_into_a_turn() -> None:
 
 
 def test_turns_end_when_the_time_is_up_but_for_the_first() -> None:
-    ours = _Asked(OURS, 1.0)
-    assert measure(Case("x", 1, [ours.system], requests=8, compared=0), 15, until=0.0).turns == 1
+    case = Case("x", 1, [_Asked(OURS, 1.0).system], requests=8, compared=0)
+    assert measure(case, 15, until=0.0, least=0).turns == 1
+    assert measure(case, 15, until=0.0).turns == 15
 
 
 def test_a_system_that_takes_too_long_is_left_out_with_a_word() -> None:
