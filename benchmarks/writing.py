@@ -44,7 +44,7 @@ def write_report(directory: Path, stderr: Console) -> None:
         machine = result["machine"]
         where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, load {_load(result)}"
         versions = ", ".join(f"{package} {number}" for package, number in result["versions"].items())
-        told = [f"{result['date']}, commit {result['commit']}, {where}; {versions}"]
+        told = [f"{result['date']}, commit {result['commit']}, {where}{_turns(result)}; {versions}"]
         told += [f"Left out: {peer}, since {why}." for peer, why in result["skipped"].items()]
         told += [f"Left out, since the time was up: {part}." for part in result.get("leftOut", ())]
         told += [
@@ -62,8 +62,17 @@ def write_report(directory: Path, stderr: Console) -> None:
 
 
 def _load(result: dict[str, Any]) -> str:
-    loads = sorted(part["load"] for part in result.get("parts", {}).values()) or [result["machine"]["load"]]
-    return f"{loads[0]}" if loads[0] == loads[-1] else f"{loads[0]} to {loads[-1]}"
+    return _range([part["load"] for part in result.get("parts", {}).values()] or [result["machine"]["load"]])
+
+
+def _turns(result: dict[str, Any]) -> str:
+    turns = [item["turns"] for item in result["items"] if "turns" in item]
+    return f", turns of each system {_range(turns)}" if turns else ""
+
+
+def _range(figures: list[Any]) -> str:
+    known = sorted(each for each in figures if each is not None) or ["unknown"]
+    return f"{known[0]}" if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
 def write_page(directory: Path, page: Path) -> None:
