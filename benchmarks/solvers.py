@@ -11,7 +11,7 @@ from .measuring import OURS, Case, Part, python_system
 from .peers.cores import ALL, CORE_PEERS, Core, Instance, agrees
 from .work import Request
 
-__all__ = ["beside_solvers"]
+__all__ = ["solvers"]
 
 _INSTANCES: Final = 4
 
@@ -63,14 +63,19 @@ def _judged(prepared: Sequence[Callable[[], Any]], task: str, posed: Sequence[_P
     return lambda at: agrees(prepared[at](), task, posed[at].instance, posed[at].cores, posed[at].corrections)
 
 
-def beside_solvers(bench: Bench) -> list[Part]:
-    """One core, a smallest core, a smallest correction, and all of them: a part each."""
+def solvers(bench: Bench) -> list[Part]:
+    """One core, a smallest core, a smallest correction, and all of them; CPMpy, which takes seconds, apart."""
     size = 12 if bench.quick else min(bench.most, 1_000)
-    tasks = dict.fromkeys(task for task, _ in CORE_PEERS.values())
-    return [Part(f"{task}, by solvers", partial(_beside, bench, size, task)) for task in tasks]
+    groups: dict[tuple[str, bool], list[str]] = {}
+    for name, (task, _) in CORE_PEERS.items():
+        groups.setdefault((task, name.startswith("CPMpy")), []).append(name)
+    return [
+        Part(f"{task}, by {'CPMpy' if slow else 'solvers'}", partial(_beside, bench, size, names, slow))
+        for (task, slow), names in sorted(groups.items(), key=lambda group: group[0][1])
+    ]
 
 
-def _beside(bench: Bench, size: int, task: str) -> Items:
+def _beside(bench: Bench, size: int, names: Sequence[str], slow: bool) -> Items:
     catalog = indexed(size)
     posed = _posed(size, 2 if bench.quick else _INSTANCES)
     # Many objects of the few requests, as a catalog keeps what the last few objects came to.
@@ -81,14 +86,19 @@ def _beside(bench: Bench, size: int, task: str) -> Items:
         return explanation.cores, explanation.corrections
 
     systems = [python_system(OURS, ours)]
-    for name, (its_task, prepare) in CORE_PEERS.items():
-        if its_task != task:
-            continue
+    task = CORE_PEERS[names[0]][0]
+    for name in names:
+        prepare = CORE_PEERS[name][1]
         prepared = bench.made(name, partial(_prepared, prepare, [each.instance for each in posed]))
         if prepared is not None:
             judged = _judged(prepared, task, posed)
             systems.append(python_system(name, _called(prepared), judged, expected=lambda at: True))
     if len(systems) > 1:
-        slow = task == ALL
-        compared = 1 if slow else min(2, len(posed))
-        yield Case(f"{task}, by solvers", size, systems, compared=compared, once=slow, rounds=1 if slow else None)
+        yield Case(
+            f"{task}, by {'CPMpy' if slow else 'solvers'}",
+            size,
+            systems,
+            compared=1 if slow else len(posed),
+            once=slow and task == ALL,
+            rounds=(1 if task == ALL else 3) if slow else None,
+        )

@@ -46,7 +46,7 @@ from .peers.filters import FILTERS
 from .peers.json_rules import MOST as JSON_RULES_MOST
 from .peers.published import NAME as PUBLISHED
 from .reuse import reuse
-from .solvers import beside_solvers
+from .solvers import solvers
 from .work import Request, picker, rows_of
 
 __all__ = ["SUITES"]
@@ -106,11 +106,8 @@ def _route_at(bench: Bench, size: int) -> Items:
 
 
 def failed(bench: Bench) -> list[Part]:
-    """Failed answers: all cores and corrections; every reason as JSON; and the same cores by solvers made for them."""
-    return [
-        *parts_of(bench.sizes, partial(_failed_at, bench)),
-        *beside_solvers(bench),
-    ]
+    """Failed answers: all cores and corrections; every reason as JSON."""
+    return parts_of(bench.sizes, partial(_failed_at, bench))
 
 
 def _failed_at(bench: Bench, size: int) -> Items:
@@ -441,6 +438,7 @@ _REAL: Final = Path(__file__).parents[1] / "rules" / "catalog.yaml"
 SUITES: Final[dict[str, Callable[[Bench], list[Part]]]] = {
     "route": route,
     "failed": failed,
+    "solvers": solvers,
     "fresh": fresh,
     "churn": churn,
     "tenants": tenants,
