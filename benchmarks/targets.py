@@ -164,15 +164,20 @@ OTHERS: Final = (
 """The targets that are no ratio to the published package's time; the last one shows that no answer is used again."""
 
 
-def beside_published(results: Results) -> str:
-    """The table of whyroute's time divided by the published package's, by task and candidates."""
+def beside_published(results: Results, of: str = "ratios") -> str:
+    """The table of whyroute's time divided by the published package's, by task and candidates.
+
+    Args:
+        results: The results.
+        of: Which ratios: `ratios`, or `processorRatios`.
+    """
     head = ["candidates", *BESIDE_PUBLISHED]
     lines = []
     for size in next(iter(BESIDE_PUBLISHED.values())):
         cells = [f"{size:,}"]
         for task, by_size in BESIDE_PUBLISHED.items():
             suite = "failed" if task.startswith("failed") else "route"
-            ratio, bound = _found(suite, task, PUBLISHED, size)(results), by_size[size]
+            ratio, bound = _found(suite, task, PUBLISHED, size, of=of)(results), by_size[size]
             told = "" if ratio is None else f"{ratio_text(ratio)} "
             verdict = "not measured" if ratio is None else _verdict(ratio, bound)
             cells.append(f"{told}(<= {bound:g}: {verdict})")

@@ -30,6 +30,10 @@ def _targets(found: dict[str, dict[str, Any]]) -> str:
         f"whyroute's time / the published package's, median, and the target:\n\n{beside_published(found)}",
         f"The other targets:\n\n{others(found)}",
     ]
+    if any(
+        item.get("processorRatios") for name in ("route", "failed") for item in found.get(name, {}).get("items", ())
+    ):
+        parts.insert(1, f"The same of processor time:\n\n{beside_published(found, 'processorRatios')}")
     told = shares(found)
     if told:
         parts.append(f"A route beside its floor, and where its time goes:\n\n{told}")

@@ -85,6 +85,7 @@ def test_targets_are_said_to_be_met_or_not() -> None:
     assert "1.2 (<= 2.5: met, by 2.1x)" in beside_published(results(1.2))
     assert "5.0 (<= 2.5: not met, by 2.0x)" in beside_published(results(5))
     assert "(<= 0.5: not measured)" in beside_published(results(5))
+    assert "(<= 2.5: not measured)" in beside_published(results(5), "processorRatios")
     assert all(set(by_size) == {10, 100, 1_000, 10_000, 100_000} for by_size in BESIDE_PUBLISHED.values())
 
 
