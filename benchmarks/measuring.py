@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 __all__ = [
     "OURS",
@@ -358,10 +358,23 @@ def _count(system: System, turn_seconds: float, requests: int) -> int:
     A whole number of rounds over all requests where the time allows it, so that all turns do the same.
     """
     once = system.timed(0, 1).seconds
+    if turn_seconds <= once < _COLD * turn_seconds:
+        once = system.timed(1 % requests, 1).seconds  # the first may have loaded or compiled something
     if once >= turn_seconds:
         return 1
     once = min(once, system.timed(0, 8).seconds / 8)
-    if once * requests >= turn_seconds:
-        return max(1, int(turn_seconds / once))
-    once = min(once, system.timed(0, requests).seconds / requests)
-    return requests * max(1, int(turn_seconds / (once * requests)))
+    if once * requests < turn_seconds:
+        once = min(once, system.timed(0, requests).seconds / requests)
+    # A turn is tried out: what is compiled while it runs is faster at its end.
+    tried = _fitting(once, turn_seconds, requests)
+    return _fitting(min(once, system.timed(0, tried).seconds / tried), turn_seconds, requests)
+
+
+_COLD: Final = 100
+"""How many times as long as a turn a first operation may take that is done again; what takes longer is slow itself."""
+
+
+def _fitting(once: float, turn_seconds: float, requests: int) -> int:
+    """How many operations fit into a turn: whole rounds over all requests, or, where none fits, what does."""
+    rounds = int(turn_seconds / (once * requests))
+    return requests * rounds or max(1, int(turn_seconds / once))

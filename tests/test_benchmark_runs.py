@@ -55,6 +55,19 @@ def test_all_requests_go_round_where_they_fit_into_a_turn() -> None:
     assert other.turns[-2:] == [[0], [1]]
 
 
+def test_what_is_slow_the_first_time_alone_is_not_taken_for_slow() -> None:
+    """Else a system that compiles something at first would be asked once a turn, and never be warm."""
+    seconds = iter([0.5])
+    counts: list[int] = []
+
+    def timed(first: int, count: int) -> Taken:
+        counts.append(count)
+        return Taken(next(seconds, 0.001) * count)
+
+    measure(Case("x", 1, [System(OURS, None, timed)], requests=8, compared=0), 2)
+    assert counts[-2:] == [16, 16]
+
+
 def test_turns_end_when_the_time_is_up_but_for_the_first() -> None:
     case = Case("x", 1, [_Asked(OURS, 1.0).system], requests=8, compared=0)
     assert measure(case, 15, until=0.0, least=0).turns == 1
