@@ -54,7 +54,7 @@ SHAPES: Final = (
 )
 
 SMALL: Final = (
-    _Shape("5 slots, loose caps", 5, 60, 0.002, 2_000),
+    _Shape("5 slots, loose caps", 5, 200, 0.002, 2_000),
     _Shape("5 slots, infeasible", 5, 60, 0.00002, 250),
 )
 

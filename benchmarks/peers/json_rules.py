@@ -40,7 +40,7 @@ class JsonRules(NodeProcess):
         if not (package / "package.json").is_file():
             wanted = json.loads((_HERE / "package.json").read_text("utf-8"))["dependencies"][NAME]
             told = f"`npm install --prefix benchmarks/peers` brings {wanted}, and `--npm` names another directory"
-            raise UnavailableError(f"{NAME} is not installed: {told}")
+            raise UnavailableError(f"it is not installed: {told}")
         super().__init__(NAME, _HERE / "json_rules.mjs", package)
 
     def system(self, rows: Sequence[Row], requests: Sequence[Request]) -> System:
