@@ -1,18 +1,14 @@
-"""Joint routing beside OR-Tools CP-SAT: `python -m benchmarks.bundles [--quick]`, given the extra `bench`.
+"""Joint routing beside OR-Tools CP-SAT, on the same models.
 
-Both solve the same models, and their answers are compared: the picks, and for the score alone the scores.
+The picks have to be the same, or, where CP-SAT finds the best score alone, the scores.
 """
 
-import argparse
-import math
 import random
-import statistics
-import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 from whyroute.bundles.explanation import BundleExplanation
 from whyroute.bundles.ranking import ranked_bundle
@@ -21,11 +17,105 @@ from whyroute.bundles.ties import Tie
 from whyroute.declarations import Capability
 from whyroute.features import FEATURES
 
-from .catalogs import ATTRIBUTES, catalog_of
+from .bench import Bench, Items, indexed
+from .catalogs import ATTRIBUTES
+from .measuring import OURS, Case, Part, System, python_system
+from .peers import UnavailableError
 
-__all__ = ["bundle_of"]
+__all__ = ["bundle_of", "bundles"]
 
-SEEDS = 5
+SEEDS: Final = 3
+SECONDS: Final = 20
+"""How long one search of CP-SAT may take; past that it has an empty cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a bundle is like: see `bundle_of`."""
+
+    name: str
+    slots: int
+    candidates: int
+    usd: float
+    latency: int
+
+    def bundle(self, seed: int) -> JointSolved:
+        """The bundle of a seed."""
+        return bundle_of(self.slots, self.candidates, seed, usd=self.usd, latency=self.latency)
+
+
+SHAPES: Final = (
+    _Shape("5 slots, loose caps", 5, 1_000, 0.002, 2_000),
+    _Shape("5 slots, tight caps", 5, 1_000, 0.0002, 500),
+    _Shape("10 slots, loose caps", 10, 200, 0.002, 2_000),
+    _Shape("10 slots, tight caps", 10, 200, 0.0005, 1_200),
+    _Shape("5 slots, infeasible", 5, 1_000, 0.00002, 250),
+    _Shape("10 slots, infeasible", 10, 200, 0.0002, 1_200),
+)
+
+SMALL: Final = (
+    _Shape("5 slots, loose caps", 5, 200, 0.002, 2_000),
+    _Shape("5 slots, infeasible", 5, 60, 0.00002, 250),
+)
+
+
+def bundles(bench: Bench) -> list[Part]:
+    """The best bundle, proved, with everything that ties settle; and of bundles that nothing serves one core."""
+    return [Part(shape.name, partial(_bundles_of, bench, shape)) for shape in (SMALL if bench.quick else SHAPES)]
+
+
+def _bundles_of(bench: Bench, shape: _Shape) -> Items:
+    seeds = 1 if bench.quick else SEEDS
+    # A search starts from what pruning has left, on both sides; what was found is kept by the object, so each is new.
+    joints = [shape.bundle(seed) for seed in range(seeds)]
+    found = [joint.best.numbers for joint in joints]
+
+    def best(at: int) -> object:
+        return shape.bundle(at).best.numbers
+
+    systems = [python_system(OURS, best, found.__getitem__, requests=seeds, processor=False)]
+    if bench.made("CP-SAT", _ortools) is not None:
+        systems += [_cpsat("CP-SAT", joints, True), _cpsat("CP-SAT, the score alone", joints, False)]
+    yield Case(f"the best bundle: {shape.name}", shape.candidates, systems, seeds, seeds)
+    if None in found:
+
+        def core(at: int) -> object:
+            return BundleExplanation(shape.bundle(at)).core
+
+        yield Case(f"one core: {shape.name}", shape.candidates, [python_system(OURS, core, requests=seeds)], seeds)
+
+
+def _ortools() -> bool:
+    if find_spec("ortools") is None:
+        raise UnavailableError("ortools is not installed")
+    return True
+
+
+def _cpsat(name: str, joints: Sequence[JointSolved], exact: bool) -> System:
+    """CP-SAT: the exact order, one solve after the other, or the score alone, which is compared as such."""
+    from .cpsat import best_by_cpsat  # noqa: PLC0415 (an extra)
+
+    def solve(at: int) -> tuple[int, ...] | None:
+        return best_by_cpsat(joints[at], stages=exact, seconds=SECONDS)
+
+    def score(at: int) -> Any:
+        return _score(joints[at], solve(at))
+
+    def expected(at: int) -> Any:
+        return _score(joints[at], joints[at].best.numbers)
+
+    return python_system(
+        name,
+        solve,
+        solve if exact else score,
+        expected=None if exact else expected,
+        requests=len(joints),
+        processor=False,
+    )
+
+
+def _score(joint: JointSolved, numbers: Sequence[int] | None) -> Any:
+    return None if numbers is None else ranked_bundle(joint, tuple(numbers), True).score
 
 
 def bundle_of(slots: int, candidates: int, seed: int, *, usd: float, latency: int) -> JointSolved:
@@ -48,7 +138,7 @@ def bundle_of(slots: int, candidates: int, seed: int, *, usd: float, latency: in
         Tie("sum", "promptUsdPer1kTokens", tuple(names), "<=", usd * slots),
         Tie("sum", "p95LatencyMs", tuple(names), "<=", latency * slots),
     ]
-    catalog = catalog_of(candidates)
+    catalog = indexed(candidates)
     return solve_jointly([Slot(name, _capability(rng)) for name in names], catalog, ties, limit=SearchLimit(nodes=None))
 
 
@@ -60,89 +150,3 @@ def _capability(rng: random.Random) -> Capability:
             "prefer": [{"feature": name, "weight": rng.choice([0.5, 1, 2, 2.5])} for name in liked],
         }
     )
-
-
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    found = work()
-    return time.perf_counter() - start, found
-
-
-Case = tuple[str, int, int, float, int]
-
-CASES: Sequence[Case] = (
-    ("5 slots x 1,000, loose caps", 5, 1_000, 0.002, 2_000),
-    ("5 slots x 1,000, tight caps", 5, 1_000, 0.0002, 500),
-    ("10 slots x 200, loose caps", 10, 200, 0.002, 2_000),
-    ("10 slots x 200, tight caps", 10, 200, 0.0005, 1_200),
-    ("5 slots x 1,000, infeasible", 5, 1_000, 0.00002, 250),
-    ("10 slots x 200, infeasible", 10, 200, 0.0002, 1_200),
-)
-
-SMALL: Sequence[Case] = (
-    ("5 slots x 200, loose caps", 5, 200, 0.002, 2_000),
-    ("6 slots x 100, tight caps", 6, 100, 0.0005, 1_200),
-    ("5 slots x 200, infeasible", 5, 200, 0.00002, 250),
-)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small models, one of each; a few seconds")
-    parser.add_argument("--seconds", type=float, default=30, help="how long one search of CP-SAT may take (30)")
-    options = parser.parse_args()
-    seeds = 1 if options.quick else SEEDS
-    compared = find_spec("ortools") is not None
-    if not compared:
-        print("OR-Tools is not installed (extra `bench`): nothing to compare with")
-    print(f"{f'median (most) of {seeds} in s':30}" + "".join(f"{head:>18}" for head in HEADS))
-    same = True
-    for name, slots, candidates, usd, latency in SMALL if options.quick else CASES:
-        times: dict[str, list[float]] = {head: [] for head in HEADS}
-        for seed in range(seeds):
-            make = partial(bundle_of, slots, candidates, seed, usd=usd, latency=latency)
-            same &= _measured(name, make, times, options.seconds if compared else None)
-        print(f"{name:30}" + "".join(f"{_shown(times[head]):>18}" for head in HEADS), flush=True)
-    if not same:
-        sys.exit("the answers differ: the times mean nothing")
-
-
-HEADS = ("best", "one core", "CP-SAT, score", "CP-SAT, exact")
-
-
-def _measured(name: str, make: Callable[[], JointSolved], times: dict[str, list[float]], seconds: float | None) -> bool:
-    """Whether both find the same; how long each takes is added to `times`."""
-    joint = make()
-    taken, best = _timed(lambda: joint.best)
-    times["best"].append(taken)
-    if best.numbers is None:
-        times["one core"].append(_timed(lambda: BundleExplanation(joint).core)[0])
-    if seconds is None:
-        return True
-    from .cpsat import best_by_cpsat  # noqa: PLC0415 (an extra)
-
-    same = True
-    for head, stages in (("CP-SAT, score", False), ("CP-SAT, exact", True)):
-        try:
-            taken, other = _timed(partial(best_by_cpsat, joint, stages=stages, seconds=seconds))
-        except TimeoutError:
-            times[head].append(math.inf)
-            continue
-        times[head].append(taken)
-        alike = other == best.numbers if stages else _score(joint, other) == _score(joint, best.numbers)
-        if not alike:
-            print(f"{name}: CP-SAT found {other}, not {best.numbers}")
-        same &= alike
-    return same
-
-
-def _score(joint: JointSolved, numbers: Sequence[int] | None) -> Any:
-    return None if numbers is None else ranked_bundle(joint, tuple(numbers), True).score
-
-
-def _shown(times: Sequence[float]) -> str:
-    return f"{statistics.median(times):.2f} ({max(times):.2f})" if times else "-"
-
-
-if __name__ == "__main__":
-    main()

@@ -8,9 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+from .peers.json_rules import NAME, JsonRules
 from .peers.published import Published
 
-__all__ = ["environment"]
+__all__ = ["environment", "load"]
 
 _PACKAGES: Final = (
     "python-constraint2",
@@ -26,7 +27,7 @@ _PACKAGES: Final = (
 )
 
 
-def environment(published: Published | None) -> dict[str, Any]:
+def environment(published: Published | None, json_rules: JsonRules | None = None) -> dict[str, Any]:
     """The machine, the versions of everything that is measured, the commit and the date."""
     versions: dict[str, str] = {"python": platform.python_version()}
     for package in _PACKAGES:
@@ -36,6 +37,8 @@ def environment(published: Published | None) -> dict[str, Any]:
             continue
     if published is not None:
         versions |= {"@kindgi/capabilities": published.version, "node": published.node}
+    if json_rules is not None:
+        versions |= {NAME: json_rules.version, "node": json_rules.node}
     return {
         "machine": _machine(),
         "versions": versions,
@@ -44,14 +47,18 @@ def environment(published: Published | None) -> dict[str, Any]:
     }
 
 
+def load() -> float | None:
+    """How many processes want to run, over the last minute; None where nobody tells."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
 def _machine() -> dict[str, Any]:
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "system": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "load": None if load is None else round(load, 1),
+        "load": load(),
     }
 
 

@@ -1,22 +1,12 @@
 """Results as text: tables in markdown, and plots as SVG."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from .measuring import OURS
-from .peers.published import NAME as PUBLISHED
 
-__all__ = ["TARGETS", "ratio_text", "tables", "targets_table", "time_text", "write_plots"]
-
-TARGETS: Final[dict[str, dict[int, float]]] = {
-    "route": {10: 2.5, 100: 0.5, 1_000: 0.05, 10_000: 0.01, 100_000: 0.002},
-    "the same request again": {10: 1.0, 100: 0.2, 1_000: 0.02, 10_000: 0.005, 100_000: 0.001},
-    "route, all as JSON": {10: 3.0, 100: 1.0, 1_000: 0.3, 10_000: 0.2, 100_000: 0.1},
-    "failed: all cores and corrections": {10: 4.0, 100: 1.0, 1_000: 0.2, 10_000: 0.02, 100_000: 0.005},
-    "failed: every reason as JSON": {10: 4.0, 100: 2.0, 1_000: 1.0, 10_000: 0.6, 100_000: 0.5},
-}
-"""What whyroute's time divided by the published package's is to be at most, by task and candidates."""
+__all__ = ["markdown", "ratio_text", "tables", "time_text", "write_plots"]
 
 
 def time_text(seconds: float) -> str:
@@ -37,6 +27,11 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio:.{digits}f}"
 
 
+def figure_text(value: float) -> str:
+    """A figure to three digits, or all of an integer."""
+    return f"{value:,.0f}" if value == int(value) or value >= 999.5 else f"{value:.3g}"
+
+
 def _three(value: float) -> str:
     return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else f"{value:.2f}"
 
@@ -49,39 +44,31 @@ def tables(suite: str, items: Sequence[Mapping[str, Any]]) -> str:
     for task in dict.fromkeys(case["task"] for case in cases):
         rows = [case for case in cases if case["task"] == task]
         names = list(dict.fromkeys(name for case in rows for name in case["seconds"]))
+        # Beside many, the processor's time would make the table too wide.
+        owns = names[1:] if len(names) == 2 and any(case.get("processorRatios") for case in rows) else []
         head = ["candidates", *names, *(f"whyroute / {name}" for name in names[1:])]
+        head += ["the same of processor time" for _ in owns]
         lines = [
             [
                 f"{case['candidates']:,}" if case["candidates"] else "",
                 *(_time_cell(case["seconds"].get(name)) for name in names),
                 *(_ratio_cell(case["ratios"].get(name)) for name in names[1:]),
+                *(_ratio_cell(case.get("processorRatios", {}).get(name)) for name in owns),
             ]
             for case in rows
         ]
-        parts.append(f"**{task}**\n\n{_markdown(head, lines)}")
+        parts.append(f"**{task}**\n\n{markdown(head, lines)}")
     if figures:
-        lines = [[each["figure"], f"{each['candidates']:,}", f"{each['value']:.3g} {each['unit']}"] for each in figures]
-        parts.append(_markdown(["figure", "candidates", "value"], lines))
+        lines = [
+            [
+                each["figure"],
+                f"{each['candidates']:,}" if each["candidates"] else "",
+                f"{figure_text(each['value'])} {each['unit']}",
+            ]
+            for each in figures
+        ]
+        parts.append(markdown(["figure", "candidates", "value"], lines))
     return f"## {suite}\n\n" + "\n\n".join(parts) + "\n"
-
-
-def targets_table(items: Iterable[Mapping[str, Any]]) -> str:
-    """The targets beside what was measured: the median of the ratios, and whether that is met."""
-    found = {(item["task"], item["candidates"]): item["ratios"] for item in items if "task" in item}
-    head = ["candidates", *TARGETS]
-    lines = []
-    for size in next(iter(TARGETS.values())):
-        cells = [f"{size:,}"]
-        for task, by_size in TARGETS.items():
-            spread = found.get((task, size), {}).get(PUBLISHED)
-            target = by_size[size]
-            if spread is None:
-                cells.append(f"(<= {target:g})")
-            else:
-                verdict = "met" if spread["median"] <= target else "not met"
-                cells.append(f"{ratio_text(spread['median'])} (<= {target:g}: {verdict})")
-        lines.append(cells)
-    return _markdown(head, lines)
 
 
 def _time_cell(spread: Mapping[str, float] | None) -> str:
@@ -94,7 +81,8 @@ def _ratio_cell(spread: Mapping[str, float] | None) -> str:
     return f"{ratio_text(spread['median'])} ({ratio_text(spread['low'])} to {ratio_text(spread['high'])})"
 
 
-def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table, its cells aligned to the right."""
     widths = [max(len(row[at]) for row in (head, *lines)) for at in range(len(head))]
     rule = [("-" * (width - 1)) + ":" for width in widths]
     rows = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (head, *lines)]

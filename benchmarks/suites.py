@@ -8,9 +8,8 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,135 +21,45 @@ from whyroute.providers import DeclaredProvider, ProviderMetadata
 from whyroute.wire import answer_json
 
 from .answers import comparable, picked
+from .bench import (
+    REQUESTS,
+    Bench,
+    Items,
+    answerer,
+    asked,
+    build_index,
+    compared_at,
+    failure_of,
+    fitting,
+    indexed,
+    outcome_of,
+    parts_of,
+    read,
+    router,
+)
+from .bundles import bundles
 from .catalogs import catalog_of, failing_request, metadata_of, providers_of, request_of
-from .measuring import OURS, Case, Figure, System, python_system
+from .floor import floor
+from .measuring import OURS, Case, Figure, Part, System, python_system
 from .packs import write_pack
-from .peers import UnavailableError
-from .peers.cores import ALL, CORE_PEERS, Core, Instance, agrees
 from .peers.filters import FILTERS
+from .peers.json_rules import MOST as JSON_RULES_MOST
 from .peers.published import NAME as PUBLISHED
-from .peers.published import Published
+from .reuse import reuse
+from .solvers import solvers
 from .work import Request, picker, rows_of
 
-__all__ = ["SUITES", "Bench"]
-
-REQUESTS: Final = 64
-Items = Iterator[Case | Figure]
+__all__ = ["SUITES"]
 
 
-@dataclass
-class Bench:
-    """What a run has.
-
-    Attributes:
-        quick: Whether it only shows that everything runs and agrees.
-        most: The most candidates of a catalog.
-        published: The published package; None when it is missing.
-        skipped: Peers that are missing, each with why.
-    """
-
-    quick: bool = False
-    most: int = 1_000_000
-    published: Published | None = None
-    skipped: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes at which whyroute is measured beside the published package."""
-        sizes = (10, 60) if self.quick else (10, 100, 1_000, 10_000, 100_000)
-        return tuple(size for size in sizes if size <= self.most)
-
-    def made(self, name: str, make: Callable[[], Any]) -> Any:
-        """What makes a peer, or None, and a note, when it is missing."""
-        try:
-            return make()
-        except UnavailableError as error:
-            self.skipped[name] = str(error)
-            return None
-
-    def with_catalog(self, size: int, requests: Mapping[str, Sequence[Mapping[str, Any]]]) -> Published | None:
-        """The published package with a catalog of a size and named lists of requests."""
-        if self.published is not None:
-            self.published.register(str(size), providers_of(size))
-            for name, listed in requests.items():
-                self.published.requests(name, listed)
-        return self.published
-
-
-def outcome_of(request: Request, catalog: Catalog) -> wr.Decision | wr.CapabilityUnsatisfiableError:
-    """A route, or the error that says that nothing qualifies."""
-    try:
-        return wr.route(request.capability, catalog, policy=request.policy)
-    except wr.CapabilityUnsatisfiableError as error:
-        return error
-
-
-def _read(outcome: wr.Decision | wr.CapabilityUnsatisfiableError) -> object:
-    """What a caller reads of a route."""
-    if isinstance(outcome, wr.Decision):
-        return outcome.candidate, outcome.reason, len(outcome.alternates)
-    return None
-
-
-@lru_cache
-def indexed(size: int) -> Catalog:
-    """The synthetic catalog of a size, its index built."""
-    catalog = catalog_of(size)
-    build_index(catalog)
-    return catalog
-
-
-def build_index(catalog: Catalog) -> None:
-    """Ask for every column that the contract's constraints look at."""
-    catalog.with_feature("")
-    catalog.with_attribute("")
-    catalog.in_region("")
-    catalog.of_kind("")
-    catalog.of_model("")
-    catalog.of_provider("")
-    _ = catalog.fallbacks, catalog.context_window, catalog.prompt_price, catalog.p95_latency
-
-
-def fitting(catalog: Catalog, count: int = REQUESTS, preferences: int = 2) -> list[Request]:
-    """The first so many of the seeded requests that some candidate of a catalog serves."""
-    found: list[Request] = []
-    seed = 0
-    while len(found) < count:
-        request = Request(*request_of(seed, preferences))
-        seed += 1
-        if isinstance(outcome_of(request, catalog), wr.Decision):
-            found.append(request)
-    return found
-
-
-def _router(catalog: Catalog, requests: Sequence[Request]) -> Callable[[int], object]:
-    """What routes the request of a number and reads what a caller reads."""
-    return lambda at: _read(wr.route(requests[at].capability, catalog, policy=requests[at].policy))
-
-
-def _answerer(catalog: Catalog, requests: Sequence[Request]) -> Callable[[int], Any]:
-    """What answers the request of a number in comparable form."""
-    return lambda at: comparable(outcome_of(requests[at], catalog))
-
-
-def _asked(pick: Callable[[Request], Any], requests: Sequence[Request]) -> Callable[[int], Any]:
-    """What asks a peer for the request of a number."""
-    return lambda at: pick(requests[at])
-
-
-def _compared(size: int) -> int:
-    """For how many requests answers are compared: reading them takes long where there are many candidates."""
-    return REQUESTS if size <= 1_000 else 8 if size <= 10_000 else 2
-
-
-def route(bench: Bench) -> Items:
+def route(bench: Bench) -> list[Part]:
     """Route: pick, reason, count of alternates; the same again; all as JSON."""
-    for size in bench.sizes:
-        yield from _route_at(bench, size)
-    if not bench.quick and bench.most >= 1_000_000:
-        catalog = catalog_of(1_000_000)
-        requests = fitting(catalog)
-        yield Case("route", catalog.size, [python_system(OURS, _router(catalog, requests))])
+    return [*parts_of(bench.sizes, partial(_route_at, bench)), *parts_of(bench.larger, _route_alone)]
+
+
+def _route_alone(size: int) -> Items:
+    catalog = indexed(size)
+    yield Case("route", size, [python_system(OURS, router(catalog, fitting(catalog)))])
 
 
 def _route_at(bench: Bench, size: int) -> Items:
@@ -158,12 +67,12 @@ def _route_at(bench: Bench, size: int) -> Items:
     requests = fitting(catalog)
     published = bench.with_catalog(size, {"fitting": [each.wire for each in requests]})
 
-    run = _router(catalog, requests)
+    run = router(catalog, requests)
 
     def as_json(at: int) -> str:
         return wr.route(requests[at].capability, catalog, policy=requests[at].policy).to_json()
 
-    answer = _answerer(catalog, requests)
+    answer = answerer(catalog, requests)
 
     def pick(at: int) -> Any:
         return picked(outcome_of(requests[at], catalog))
@@ -176,7 +85,7 @@ def _route_at(bench: Bench, size: int) -> Items:
         systems = [python_system(OURS, ours, answer, again=again)]
         if published is not None:
             systems.append(published.system(theirs, str(size), "fitting", again=again))
-        yield Case(task, size, systems, compared=_compared(size))
+        yield Case(task, size, systems, compared=compared_at(size))
     rows = rows_of(providers_of(size)) if size <= 10_000 else []
     systems = [python_system(OURS, run)]
     for name, (make, most) in FILTERS.items():
@@ -184,8 +93,11 @@ def _route_at(bench: Bench, size: int) -> Items:
             continue
         passing = bench.made(name, partial(make, rows))
         if passing is not None:
-            asked = _asked(picker(rows, passing), requests)
-            systems.append(python_system(name, asked, asked, expected=pick))
+            found = asked(picker(rows, passing), requests)
+            systems.append(python_system(name, found, found, expected=pick))
+    if bench.json_rules is not None and size <= (JSON_RULES_MOST if not bench.quick else 10):
+        its = bench.json_rules.system(rows, requests)
+        systems.append(System(its.name, its.answer, its.timed, pick))
     if len(systems) > 1:
         compared = 3 if bench.quick else 8 if size <= 100 else 2
         yield Case("route, beside rule engines", size, systems, compared=compared, rounds=None if size < 1_000 else 3)
@@ -193,11 +105,9 @@ def _route_at(bench: Bench, size: int) -> Items:
         published.forget(str(size))
 
 
-def failed(bench: Bench) -> Items:
-    """Failed answers: all cores and corrections; every reason as JSON; and the same cores by solvers made for them."""
-    for size in bench.sizes:
-        yield from _failed_at(bench, size)
-    yield from _by_core_peers(bench, 12 if bench.quick else min(bench.most, 1_000))
+def failed(bench: Bench) -> list[Part]:
+    """Failed answers: all cores and corrections; every reason as JSON."""
+    return parts_of(bench.sizes, partial(_failed_at, bench))
 
 
 def _failed_at(bench: Bench, size: int) -> Items:
@@ -206,14 +116,14 @@ def _failed_at(bench: Bench, size: int) -> Items:
     published = bench.with_catalog(size, {"failing": [each.wire for each in requests]})
 
     def cores(at: int) -> object:
-        error = _failure(requests[at], catalog)
+        error = failure_of(requests[at], catalog)
         return error.explanation.cores, error.explanation.corrections
 
     def as_json(at: int) -> str:
-        return _failure(requests[at], catalog).to_json()
+        return failure_of(requests[at], catalog).to_json()
 
     def answer(at: int) -> Any:
-        return comparable(_failure(requests[at], catalog))
+        return comparable(failure_of(requests[at], catalog))
 
     for task, ours, theirs in (
         ("failed: all cores and corrections", cores, "failed"),
@@ -222,94 +132,18 @@ def _failed_at(bench: Bench, size: int) -> Items:
         systems = [python_system(OURS, ours, answer)]
         if published is not None:
             systems.append(published.system(theirs, str(size), "failing"))
-        yield Case(task, size, systems, compared=min(_compared(size), 8))
+        yield Case(task, size, systems, compared=min(compared_at(size), 8))
     if published is not None:
         published.forget(str(size))
 
 
-def _failure(request: Request, catalog: Catalog) -> wr.CapabilityUnsatisfiableError:
-    try:
-        decision = wr.route(request.capability, catalog, policy=request.policy)
-    except wr.CapabilityUnsatisfiableError as error:
-        return error
-    raise AssertionError(f"{decision.candidate} qualifies, though nobody was to")
-
-
-@dataclass(frozen=True, slots=True)
-class _Posed:
-    """An instance, its cores and its corrections."""
-
-    instance: Instance
-    cores: list[Core]
-    corrections: list[Core]
-
-
-def _prepared(
-    prepare: Callable[[Instance], Callable[[], Any]], instances: Sequence[Instance]
-) -> list[Callable[[], Any]]:
-    return [prepare(instance) for instance in instances]
-
-
-def _called(prepared: Sequence[Callable[[], Any]]) -> Callable[[int], Any]:
-    return lambda at: prepared[at]()
-
-
-def _judged(prepared: Sequence[Callable[[], Any]], task: str, posed: Sequence[_Posed]) -> Callable[[int], bool]:
-    """Whether what a peer finds is right."""
-    return lambda at: agrees(prepared[at](), task, posed[at].instance, posed[at].cores, posed[at].corrections)
-
-
-def _by_core_peers(bench: Bench, size: int) -> Items:
-    catalog = indexed(size)
-    requests = [Request(*failing_request(seed, floor=True)) for seed in range(2 if bench.quick else 4)]
-    found: list[_Posed] = []
-    for request in requests:
-        explanation = _failure(request, catalog).explanation
-        numbers = {name: at for at, name in enumerate(explanation.constraints.ids)}
-        sets = [
-            [tuple(numbers[each.id] for each in part) for part in parts]
-            for parts in (explanation.cores, explanation.corrections)
-        ]
-        admitted = [frozenset(at for at in range(size) if each.admitted >> at & 1) for each in explanation.constraints]
-        instance = Instance(size, tuple(admitted))
-        if not all(map(instance.is_core, sets[0])):
-            raise AssertionError("a core is no core")
-        found.append(_Posed(instance, *sets))
-
-    def ours(at: int) -> object:
-        explanation = _failure(requests[at], catalog).explanation
-        return explanation.cores, explanation.corrections
-
-    for task in dict.fromkeys(task for task, _ in CORE_PEERS.values()):
-        systems = [python_system(OURS, ours, requests=len(requests))]
-        for name, (its_task, prepare) in CORE_PEERS.items():
-            if its_task != task:
-                continue
-            prepared = bench.made(name, partial(_prepared, prepare, [each.instance for each in found]))
-            if prepared is not None:
-                systems.append(
-                    python_system(
-                        name,
-                        _called(prepared),
-                        _judged(prepared, task, found),
-                        expected=lambda at: True,
-                        requests=len(requests),
-                    )
-                )
-        if len(systems) > 1:
-            slow = task == ALL
-            compared, rounds = (1, 1) if slow else (len(requests), None)
-            yield Case(f"{task}, by solvers", size, systems, len(requests), compared, once=slow, rounds=rounds)
-
-
-def fresh(bench: Bench) -> Items:
+def fresh(bench: Bench) -> list[Part]:
     """A declaration with thresholds that nobody asked for before, from its wire form to the pick, each time."""
+    return parts_of(bench.sizes, partial(_fresh_at, bench))
+
+
+def _fresh_at(bench: Bench, size: int) -> Items:
     count = 64 if bench.quick else 512
-    for size in bench.sizes:
-        yield from _fresh_at(bench, size, count)
-
-
-def _fresh_at(bench: Bench, size: int, count: int) -> Items:
     catalog = indexed(size)
     requests = fitting(catalog, count)
     wires = [request.wire for request in requests]
@@ -317,7 +151,7 @@ def _fresh_at(bench: Bench, size: int, count: int) -> Items:
 
     def run(at: int) -> object:
         capability = wr.define_capability(wires[at]["capability"])
-        return _read(wr.route(capability, catalog, policy=requests[at].policy))
+        return read(wr.route(capability, catalog, policy=requests[at].policy))
 
     def answer(at: int) -> Any:
         capability = wr.define_capability(wires[at]["capability"])
@@ -326,19 +160,18 @@ def _fresh_at(bench: Bench, size: int, count: int) -> Items:
     systems = [python_system(OURS, run, answer, requests=count)]
     if published is not None:
         systems.append(published.system("fresh", str(size), "fresh"))
-    yield Case("define, then route", size, systems, count, min(_compared(size), count))
+    yield Case("define, then route", size, systems, count, min(compared_at(size), count))
     if published is not None:
         published.forget(str(size))
 
 
-def churn(bench: Bench) -> Items:
+def churn(bench: Bench) -> list[Part]:
     """One more provider registered in a tenant, then a route."""
+    return parts_of(bench.sizes, partial(_churn_at, bench))
+
+
+def _churn_at(bench: Bench, size: int) -> Items:
     rounds = 3 if bench.quick else 15
-    for size in bench.sizes:
-        yield from _churn_at(bench, size, rounds)
-
-
-def _churn_at(bench: Bench, size: int, rounds: int) -> Items:
     registry = wr.ProviderRegistry(
         ("acme", DeclaredProvider(ProviderMetadata.model_validate(meta))) for meta in providers_of(size)
     )
@@ -354,7 +187,7 @@ def _churn_at(bench: Bench, size: int, rounds: int) -> Items:
 
     def run(at: int) -> object:
         registry.register("acme", DeclaredProvider(newcomers[at]))
-        return _read(wr.route(requests[at].capability, registry.list("acme"), policy=requests[at].policy))
+        return read(wr.route(requests[at].capability, registry.list("acme"), policy=requests[at].policy))
 
     def answer(at: int) -> Any:
         return comparable(outcome_of(requests[at], base.with_provider(newcomers[at])))
@@ -368,45 +201,60 @@ def _churn_at(bench: Bench, size: int, rounds: int) -> Items:
         published.forget(str(size))
 
 
-def tenants(bench: Bench) -> Items:
+def tenants(bench: Bench) -> list[Part]:
     """Tenants with catalogs of their own, each asked in turn, beside one tenant that is asked as often."""
     count, size = (20, 10) if bench.quick else (1_000, 100)
+    return [Part(f"{count:,}", partial(_tenants_at, bench, count, size))]
+
+
+def _tenants_at(bench: Bench, count: int, size: int) -> Items:
+    each = [(f"tenant-{number}", meta) for number in range(count) for meta in providers_of(size, seed=number)]
     registry = wr.ProviderRegistry()
-    for number in range(count):
-        for meta in providers_of(size, seed=number):
-            registry.register(f"tenant-{number}", DeclaredProvider(ProviderMetadata.model_validate(meta)))
+    for tenant, meta in each:
+        registry.register(tenant, DeclaredProvider(ProviderMetadata.model_validate(meta)))
     requests = [Request(*request_of(seed)) for seed in range(REQUESTS)]
-
-    def run(at: int) -> object:
-        request = requests[at % REQUESTS]
-        return _read(outcome_of(request, registry.list(f"tenant-{at}")))
-
-    def one(at: int) -> object:
-        request = requests[at % REQUESTS]
-        return _read(outcome_of(request, registry.list("tenant-0")))
-
     for number in range(count):
         build_index(registry.list(f"tenant-{number}"))
-    systems = [python_system(OURS, run, requests=count), python_system("whyroute, one tenant", one, requests=count)]
-    yield Case(f"{count:,} tenants in turn", size, systems, count, 0)
+
+    def request(at: int) -> Request:
+        """Another one when a tenant's turn comes again, as what a catalog was asked a moment ago is kept."""
+        return requests[(at + at // count) % REQUESTS]
+
+    def run(at: int) -> object:
+        return read(outcome_of(request(at), registry.list(f"tenant-{at % count}")))
+
+    def one(at: int) -> object:
+        return read(outcome_of(request(at), registry.list("tenant-0")))
+
+    def answer(at: int) -> Any:
+        return comparable(outcome_of(request(at), registry.list(f"tenant-{at % count}")))
+
+    numbers = count * REQUESTS
+    systems = [python_system(OURS, run, answer, requests=numbers)]
+    systems.append(python_system("whyroute, one tenant", one, requests=numbers))
+    if bench.published is not None:
+        bench.published.register_tenants("tenants", each)
+        bench.published.requests("tenants", [one.wire for one in requests])
+        systems.append(bench.published.system("tenant", "tenants", "tenants"))
+    yield Case(f"{count:,} tenants in turn", size, systems, numbers, REQUESTS)
+    if bench.published is not None:
+        bench.published.forget("tenants")
 
 
-def preferences(bench: Bench) -> Items:
+def preferences(bench: Bench) -> list[Part]:
     """Routes with many preferences."""
+    return parts_of((2, 16) if bench.quick else (2, 16, 64, 256), partial(_preferences_at, bench))
+
+
+def _preferences_at(bench: Bench, count: int) -> Items:
     size = 100 if bench.quick else 1_000
     catalog = indexed(size)
-    for count in (2, 16) if bench.quick else (2, 16, 64, 256):
-        yield from _preferences_at(bench, catalog, count)
-
-
-def _preferences_at(bench: Bench, catalog: Catalog, count: int) -> Items:
-    size = catalog.size
     requests = fitting(catalog, REQUESTS, count)
     published = bench.with_catalog(size, {"preferences": [each.wire for each in requests]})
 
-    run = _router(catalog, requests)
+    run = router(catalog, requests)
 
-    answer = _answerer(catalog, requests)
+    answer = answerer(catalog, requests)
 
     systems = [python_system(OURS, run, answer)]
     if published is not None:
@@ -414,10 +262,9 @@ def _preferences_at(bench: Bench, catalog: Catalog, count: int) -> Items:
     yield Case(f"{count} preferences", size, systems)
 
 
-def batch(bench: Bench) -> Items:
+def batch(bench: Bench) -> list[Part]:
     """Lines of requests, each with its own providers: read, validated, answered and written as JSON."""
-    for size in (10,) if bench.quick else (10, 100):
-        yield from _batch_at(bench, size)
+    return parts_of((10,) if bench.quick else (10, 100), partial(_batch_at, bench))
 
 
 def _batch_at(bench: Bench, size: int) -> Items:
@@ -431,7 +278,7 @@ def _batch_at(bench: Bench, size: int) -> Items:
         _, pieces = answer_json(lines[at], at)
         return sum(map(len, pieces))
 
-    answer = _answerer(catalog, requests)
+    answer = answerer(catalog, requests)
 
     systems = [python_system(OURS, run, answer)]
     if published is not None:
@@ -439,7 +286,7 @@ def _batch_at(bench: Bench, size: int) -> Items:
     yield Case("one line of a batch", size, systems)
 
 
-def packs(bench: Bench) -> Items:
+def packs(bench: Bench) -> list[Part]:
     """Rule packs: load, check, test."""
     shapes: list[dict[str, int]] = [{"rules": 20, "tenants": 4, "candidates": 50, "tests": 4}]
     if not bench.quick:
@@ -447,11 +294,10 @@ def packs(bench: Bench) -> Items:
             {"rules": 100, "tenants": 20, "candidates": 500, "tests": 100},
             {"rules": 1_000, "tenants": 200, "candidates": 5_000, "tests": 1_000},
         ]
-    for shape in shapes:
-        yield from _packs_at(bench, shape)
+    return [Part(f"{shape['rules']:,} rules", partial(_packs_at, shape)) for shape in shapes]
 
 
-def _packs_at(bench: Bench, shape: dict[str, int]) -> Items:
+def _packs_at(shape: dict[str, int]) -> Items:
     from whyroute.rulepack import load_pack, run_tests  # noqa: PLC0415 (takes long to load)
     from whyroute.rulepack.checks import check_pack  # noqa: PLC0415
 
@@ -472,41 +318,61 @@ def _packs_at(bench: Bench, shape: dict[str, int]) -> Items:
             yield Case(f"{task}: {told}", shape["candidates"], systems, rounds=None if shape["rules"] < 1_000 else 3)
 
 
-def memory(bench: Bench) -> Items:
+def memory(bench: Bench) -> list[Part]:
     """What the index keeps for a candidate, beyond the metadata."""
-    for size in (1_000,) if bench.quick else [size for size in bench.sizes if size >= 1_000]:
-        catalog = catalog_of(size)
-        gc.collect()
-        tracemalloc.start()
-        build_index(catalog)
-        kept, _ = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        yield Figure("index, bytes a candidate", size, kept / size, "B")
-        catalog = catalog_of(size)
-        start = time.perf_counter()
-        build_index(catalog)
-        yield Figure("index built in", size, time.perf_counter() - start, "s")
+    return parts_of((1_000,) if bench.quick else [size for size in bench.sizes if size >= 1_000], _memory_at)
 
 
-def start(bench: Bench) -> Items:
-    """A fresh process: `import whyroute` and `whyroute --version`, beside Python that does nothing."""
+def _memory_at(size: int) -> Items:
+    catalog = catalog_of(size)
+    gc.collect()
+    tracemalloc.start()
+    build_index(catalog)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    yield Figure("index, bytes a candidate", size, kept / size, "B")
+    catalog = catalog_of(size)
+    start = time.perf_counter()
+    build_index(catalog)
+    yield Figure("index built in", size, time.perf_counter() - start, "s")
 
+
+def start(bench: Bench) -> list[Part]:
+    """Fresh processes: `import whyroute`, a first route, `whyroute --version`; beside Python that does nothing."""
+    return [
+        Part(task, partial(_start_of, task, arguments, 1 if bench.quick else 15))
+        for task, arguments in (
+            ("import whyroute", ("-c", "import whyroute")),
+            ("first route", ("-c", _FIRST_ROUTE)),
+            ("whyroute --version", ("-m", "whyroute", "--version")),
+        )
+    ] + [Part("modules", _loaded)]
+
+
+def _start_of(task: str, arguments: Sequence[str], rounds: int) -> Items:
     def process(*arguments: str) -> Callable[[int], object]:
         return lambda at: subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
 
-    commands = {
-        "import whyroute": ("-c", "import whyroute"),
-        "first route": ("-c", _FIRST_ROUTE),
-        "whyroute --version": ("-m", "whyroute", "--version"),
-    }
-    for task, arguments in commands.items():
-        systems = [
-            python_system(OURS, process(*arguments)),
-            python_system("Python alone", process("-c", "pass")),
-        ]
-        yield Case(task, 0, systems, rounds=1 if bench.quick else 15)
+    systems = [
+        python_system(OURS, process(*arguments), processor=False),
+        python_system("Python alone", process("-c", "pass"), processor=False),
+    ]
+    yield Case(task, 0, systems, rounds=rounds)
 
 
+def _loaded() -> Items:
+    """How many of the packages that are not to be loaded are."""
+    for what, code, packages in (
+        ("import whyroute", "import whyroute", _HEAVY),
+        ("whyroute --version", "from whyroute.cli import main\nmain(['--version'])", (*_HEAVY_TO_START, "rich")),
+    ):
+        told = f"import sys\n{code}\nprint(sum(name in sys.modules for name in {packages!r}))"
+        ran = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
+        yield Figure(f"{what}: of {', '.join(packages)} loaded", 0, int(ran.stdout.split()[-1]), "packages")
+
+
+_HEAVY_TO_START: Final = ("jsonschema", "networkx", "ruamel.yaml", "pydantic", "constraint")
+_HEAVY: Final = ("jsonschema", "networkx", "ruamel.yaml", "typer", "rich")
 _FIRST_ROUTE: Final = """import whyroute
 metadata = {"id": "p", "region": "eu", "models": [{"name": "m", "contextWindow": 1, "features": [],
             "cost": {"promptUsdPer1kTokens": 1, "completionUsdPer1kTokens": 1}}]}
@@ -514,8 +380,12 @@ whyroute.route({"needs": []}, [metadata])
 """
 
 
-def real(bench: Bench) -> Items:
+def real(bench: Bench) -> list[Part]:
     """Routes on the real catalog of the example pack."""
+    return [Part("catalog", partial(_real, bench))]
+
+
+def _real(bench: Bench) -> Items:
     catalog, providers = _real_catalog()
     requests = []
     for seed in range(10 * REQUESTS):
@@ -537,7 +407,7 @@ def real(bench: Bench) -> Items:
         if len(requests) == REQUESTS:
             break
 
-    run = _router(catalog, requests)
+    run = router(catalog, requests)
 
     systems = [python_system(OURS, run, lambda at: _ordered(comparable(outcome_of(requests[at], catalog))))]
     if bench.published is not None:
@@ -565,17 +435,21 @@ def _real_catalog() -> tuple[Catalog, list[dict[str, Any]]]:
 _REAL: Final = Path(__file__).parents[1] / "rules" / "catalog.yaml"
 
 
-SUITES: Final[dict[str, Callable[[Bench], Items]]] = {
+SUITES: Final[dict[str, Callable[[Bench], list[Part]]]] = {
     "route": route,
     "failed": failed,
+    "solvers": solvers,
     "fresh": fresh,
     "churn": churn,
     "tenants": tenants,
     "preferences": preferences,
     "batch": batch,
+    "bundles": bundles,
     "packs": packs,
     "real": real,
     "memory": memory,
     "start": start,
+    "reuse": reuse,
+    "floor": floor,
 }
-"""By name: what yields the cases of a suite, each made when the one before has been measured."""
+"""By name: the parts of each suite. What a part needs is made when it is measured."""

@@ -1,28 +1,12 @@
-"""Costs as counts of calls, which no machine's speed changes."""
+"""Costs as counts of calls and as bytes, which no machine's speed changes."""
 
-import sys
 import tracemalloc
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
+from benchmarks.counting import calls
 
-def calls(function: Callable[[], Any]) -> int:
-    """How many calls of Python and C functions, and steps of generators, a function takes."""
-    count = 0
-
-    def profile(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal count
-        if event in ("call", "c_call"):
-            count += 1
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        function()
-    finally:
-        sys.setprofile(before)
-    return count
+__all__ = ["calls", "kept", "most_in_use"]
 
 
 def kept(function: Callable[[], Any]) -> int:
@@ -36,3 +20,16 @@ def kept(function: Callable[[], Any]) -> int:
     finally:
         tracemalloc.stop()
     return after - before
+
+
+def most_in_use(function: Callable[[], Any]) -> int:
+    """The most bytes that were in use at once within a function and were not before."""
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        function()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak - before

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.__main__ import run, write_report
+from benchmarks.bench import build_index, fitting
 from benchmarks.catalogs import catalog_of, failing_request
-from benchmarks.measuring import OURS, Case, DisagreementError, measure, python_system
-from benchmarks.report import TARGETS, ratio_text, tables, targets_table, time_text
-from benchmarks.suites import SUITES, build_index, fitting
+from benchmarks.measuring import OURS, Case, DisagreementError, System, Taken, measure, python_system
+from benchmarks.report import ratio_text, tables, time_text
+from benchmarks.running import run
+from benchmarks.suites import SUITES
+from benchmarks.targets import BESIDE_PUBLISHED, beside_published
+from benchmarks.writing import write_report
 from rich.console import Console
 
 import whyroute as wr
@@ -28,6 +31,7 @@ def test_every_suite_runs_and_its_systems_agree(suite: str, tmp_path: Path) -> N
         if "task" in item:
             assert all(spread["median"] > 0 for spread in item["seconds"].values())
             assert item["ratios"].keys() == item["seconds"].keys() - {OURS}
+            assert not item["leftOut"]
     assert json.loads((tmp_path / f"{suite}.json").read_text("utf-8")) == results[suite]
     write_report(tmp_path, Console(quiet=True))
     assert f"## {suite}" in (tmp_path / "README.md").read_text("utf-8")
@@ -46,8 +50,8 @@ def test_systems_that_disagree_are_not_timed() -> None:
 def test_a_ratio_is_taken_within_each_turn() -> None:
     seconds = iter([1.0, 2.0, 10.0, 40.0, 100.0, 800.0])
 
-    def timed(first: int, count: int) -> float:
-        return next(seconds)
+    def timed(first: int, count: int) -> Taken:
+        return Taken(next(seconds))
 
     ours = python_system(OURS, int)
     case = Case("x", 1, [_timed(ours.name, timed), _timed("other", timed)], once=True)
@@ -57,9 +61,7 @@ def test_a_ratio_is_taken_within_each_turn() -> None:
     assert found.compared == {"other": 0}
 
 
-def _timed(name: str, timed: Callable[[int, int], float]) -> Any:
-    from benchmarks.measuring import System  # noqa: PLC0415
-
+def _timed(name: str, timed: Callable[[int, int], Taken]) -> System:
     return System(name, None, timed)
 
 
@@ -74,13 +76,17 @@ def test_an_empty_cell_is_not_a_zero() -> None:
 
 
 def test_targets_are_said_to_be_met_or_not() -> None:
-    def item(ratio: float) -> dict[str, Any]:
+    def results(ratio: float) -> dict[str, Any]:
         spread = dict.fromkeys(("low", "median", "high"), ratio)
-        return {"task": "route", "candidates": 10, "seconds": {}, "ratios": {"published package": spread}}
+        item = {"task": "route", "candidates": 10, "seconds": {}, "ratios": {"published package": spread}}
+        return {"route": {"items": [item]}}
 
-    assert "2.5 (<= 2.5: met)" in targets_table([item(2.5)])
-    assert "2.6 (<= 2.5: not met)" in targets_table([item(2.6)])
-    assert all(set(by_size) == {10, 100, 1_000, 10_000, 100_000} for by_size in TARGETS.values())
+    assert "2.5 (<= 2.5: met)" in beside_published(results(2.5))
+    assert "1.2 (<= 2.5: met, by 2.1x)" in beside_published(results(1.2))
+    assert "5.0 (<= 2.5: not met, by 2.0x)" in beside_published(results(5))
+    assert "(<= 0.5: not measured)" in beside_published(results(5))
+    assert "(<= 2.5: not measured)" in beside_published(results(5), "processorRatios")
+    assert all(set(by_size) == {10, 100, 1_000, 10_000, 100_000} for by_size in BESIDE_PUBLISHED.values())
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 // The published package, asked by benchmarks/peers/published.py: one JSON command a line on stdin, one answer a line.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import { clock, serve } from './served.mjs';
 
 const { createProviderRegistry, defineCapability, route } = await import(pathToFileURL(process.argv[2]).href);
 
@@ -53,12 +53,19 @@ const tasks = {
     if (defined.kind === 'err') throw new Error(JSON.stringify(defined.error));
     return tasks.route(catalog, { ...request, capability: defined.value });
   },
+  tenant(catalog, request, number, all) {
+    return tasks.route({ providers: tenantOf(catalog, number) }, shifted(catalog, number, all));
+  },
   register(catalog, request) {
     const registered = catalog.register('acme', { metadata: request.newcomer, invoke });
     if (registered.kind === 'err') throw new Error(JSON.stringify(registered.error));
     return tasks.route({ providers: catalog.registry.list('acme') }, request);
   },
 };
+
+// Tenants are asked in turn, and each asks for another request when its turn comes again.
+const tenantOf = (catalog, number) => catalog.registry.list(`tenant-${number % catalog.tenants}`);
+const shifted = (catalog, number, all) => all[(number + Math.floor(number / catalog.tenants)) % all.length];
 
 // Their answers, in the form in which they are compared.
 const canonical = (value) => (Array.isArray(value) ? value.join(',') : String(value));
@@ -73,7 +80,12 @@ function digest(rejecting) {
   }
   return hash.digest('hex');
 }
-function answerOf(task, catalog, request) {
+function answerOf(task, catalog, number, all) {
+  let request = all[number % all.length];
+  if (task === 'tenant') {
+    request = shifted(catalog, number, all);
+    catalog = { providers: tenantOf(catalog, number) };
+  }
   if (task === 'line') {
     request = JSON.parse(request.line);
     catalog = { providers: request.providers.map((metadata) => ({ metadata, invoke })) };
@@ -95,16 +107,19 @@ function answerOf(task, catalog, request) {
 }
 
 const commands = {
+  // Each line of the file: a tenant and a provider's metadata.
   catalog({ name, file }) {
     const { registry, register } = createProviderRegistry();
+    const tenants = new Set();
     for (const line of readFileSync(file, 'utf8').split('\n')) {
       if (!line) continue;
-      const registered = register('acme', { metadata: JSON.parse(line), invoke });
+      const [tenant, metadata] = JSON.parse(line);
+      tenants.add(tenant);
+      const registered = register(tenant, { metadata, invoke });
       if (registered.kind === 'err') throw new Error(JSON.stringify(registered.error));
     }
-    const providers = registry.list('acme');
-    catalogs.set(name, { registry, register, providers });
-    return providers.length;
+    catalogs.set(name, { registry, register, providers: registry.list('acme'), tenants: tenants.size });
+    return tenants.size;
   },
   forget({ name }) {
     return catalogs.delete(name);
@@ -114,24 +129,20 @@ const commands = {
     return requests.length;
   },
   answer({ task, catalog, requests, number }) {
-    return answerOf(task, catalogs.get(catalog), requestSets.get(requests)[number]);
+    return answerOf(task, catalogs.get(catalog), number, requestSets.get(requests));
   },
   time({ task, catalog, requests, first, count, again }) {
     const work = tasks[task];
     const subject = catalogs.get(catalog);
     const all = requestSets.get(requests);
-    const start = process.hrtime.bigint();
-    for (let at = 0; at < count; at += 1) sink += work(subject, all[(again ? first : first + at) % all.length]);
-    return Number(process.hrtime.bigint() - start) / 1e9;
+    const taken = clock();
+    for (let at = 0; at < count; at += 1) {
+      const number = again ? first : first + at;
+      sink += work(subject, all[number % all.length], number, all);
+    }
+    return taken();
   },
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const command = JSON.parse(line);
-  try {
-    console.log(JSON.stringify({ ok: commands[command.do](command) }));
-  } catch (error) {
-    console.log(JSON.stringify({ error: String(error?.stack ?? error) }));
-  }
-}
+await serve(commands);
 if (sink === -1) console.log(sink); // what was computed is read
