@@ -25,9 +25,12 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
         limits: Limits of one request; the error for headers past what is read at all names the one for headers.
     """
 
+    too_large = ApiError("headers-too-large", f"all headers have at most {limits.headers} bytes together")
+
     class Protocol(HttpToolsProtocol):
         _waiting: asyncio.TimerHandle | None = None
         _refused = False
+        _oversized = False
         _head: int | None = None  # how many bytes of a request's head have come; None: no head has begun
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
@@ -48,8 +51,7 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
             if self._head is not None and begun:
                 self._head += len(data)
                 if self._head > _HEADER_BYTES:
-                    message = f"all headers have at most {limits.headers} bytes together"
-                    self._refuse(ApiError("headers-too-large", message))
+                    self._refuse(too_large)
                     return
             if self.cycle is not before:
                 self._stop_waiting()
@@ -63,6 +65,9 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def on_headers_complete(self) -> None:
             self._head = None
+            if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > _HEADER_BYTES:
+                self._oversized = True  # all of it came at once
+                raise ValueError(too_large.message)
             hosts = sum(name == b"host" for name, _ in self.headers)
             if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
                 raise ValueError("a request names its host once (RFC 9112, section 3.2)")
@@ -85,7 +90,7 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
             """A request may ask for another protocol; it is answered in this one."""
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(ApiError("bad-request", "this is no HTTP request"))
+            self._refuse(too_large if self._oversized else ApiError("bad-request", "this is no HTTP request"))
 
         def _refuse(self, error: ApiError) -> None:
             """Answer what can't be read, and hear nothing more."""
