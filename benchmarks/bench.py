@@ -115,10 +115,7 @@ def build_index(catalog: Catalog) -> None:
     catalog.of_kind("")
     catalog.of_model("")
     catalog.of_provider("")
-    catalog.fallbacks()
-    catalog.context_window()
-    catalog.prompt_price()
-    catalog.p95_latency()
+    _ = catalog.fallbacks, catalog.context_window, catalog.prompt_price, catalog.p95_latency
 
 
 def fitting(catalog: Catalog, count: int = REQUESTS, preferences: int = 2) -> list[Request]:

@@ -111,10 +111,10 @@ def sets_read(catalog: Catalog, request: Request) -> Sequence[int]:
     """
     feature, window, price, _, regions = request.parts
     sets = [catalog.of_kind(request.capability.kind), catalog.with_feature(feature)]
-    sets += _telling(catalog.context_window(), window, bisect_left)
-    sets += _telling(catalog.prompt_price(), price, bisect_right)
+    sets += _telling(catalog.context_window, window, bisect_left)
+    sets += _telling(catalog.prompt_price, price, bisect_right)
     sets += map(catalog.in_region, regions)
-    sets.append(catalog.fallbacks())
+    sets.append(catalog.fallbacks)
     sets += [catalog.with_attribute(name) | catalog.with_feature(name) for name, _ in request.prefer]
     return sets
 

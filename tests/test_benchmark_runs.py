@@ -162,8 +162,8 @@ def test_the_sets_that_are_read_decide_a_route() -> None:
         _, needs = request.parts, request.capability.needs
         assert len(needs) == 3
         for column, op, bound in (
-            (catalog.context_window(), ">=", request.parts[1]),
-            (catalog.prompt_price(), "<=", request.parts[2]),
+            (catalog.context_window, ">=", request.parts[1]),
+            (catalog.prompt_price, "<=", request.parts[2]),
         ):
             emptied = BitSlices(
                 column.values, tuple(each if each in sets else 0 for each in column.slices), column.known

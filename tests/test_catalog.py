@@ -49,22 +49,22 @@ def numbered(catalog: Catalog) -> list[Pair]:
 
 Values = Callable[[ProviderMetadata, ModelInfo], Collection[str]]
 COLUMNS: dict[str, tuple[Callable[[Catalog, str], int], Values]] = {
-    "region": (Catalog.in_region, lambda meta, one: {meta.region}),
-    "kind": (Catalog.of_kind, lambda meta, one: {meta.capability_kind}),
-    "attribute": (Catalog.with_attribute, lambda meta, one: meta.attributes),
-    "feature": (Catalog.with_feature, lambda meta, one: one.features),
+    "region": (lambda catalog, name: catalog.in_region(name), lambda meta, one: {meta.region}),
+    "kind": (lambda catalog, name: catalog.of_kind(name), lambda meta, one: {meta.capability_kind}),
+    "attribute": (lambda catalog, name: catalog.with_attribute(name), lambda meta, one: meta.attributes),
+    "feature": (lambda catalog, name: catalog.with_feature(name), lambda meta, one: one.features),
     "provider": (Catalog.of_provider, lambda meta, one: {meta.id}),
-    "model": (Catalog.of_model, lambda meta, one: {one.name}),
+    "model": (lambda catalog, name: catalog.of_model(name), lambda meta, one: {one.name}),
 }
 NUMBERS: dict[str, tuple[Callable[[Catalog], BitSlices], Callable[[Any], Any]]] = {
-    "context": (Catalog.context_window, lambda one: one.context_window),
-    "price": (Catalog.prompt_price, lambda one: one.cost.prompt_usd_per_1k_tokens),
+    "context": (lambda catalog: catalog.context_window, lambda one: one.context_window),
+    "price": (lambda catalog: catalog.prompt_price, lambda one: one.cost.prompt_usd_per_1k_tokens),
     "completion price": (
         lambda catalog: catalog.numbers("completionUsdPer1kTokens"),
         lambda one: one.cost.completion_usd_per_1k_tokens,
     ),
     "output": (lambda catalog: catalog.numbers("maxOutputTokens"), lambda one: one.max_output_tokens),
-    "latency": (Catalog.p95_latency, lambda one: one.p95_latency_ms),
+    "latency": (lambda catalog: catalog.p95_latency, lambda one: one.p95_latency_ms),
 }
 
 
@@ -139,7 +139,7 @@ def check(catalog: Catalog) -> None:
             assert list(positions(found)) == expected, (name, value)
             assert [c.model for c in catalog.candidates(found)] == [pairs[number][1] for number in expected]
     assert list(positions(catalog.all())) == list(range(len(pairs)))
-    assert list(positions(catalog.fallbacks())) == [n for n, (meta, _) in enumerate(pairs) if meta.fallback]
+    assert list(positions(catalog.fallbacks)) == [n for n, (meta, _) in enumerate(pairs) if meta.fallback]
     some = [*sorted({meta.region for meta in catalog.metadata})[::2], "nowhere"]
     assert list(positions(catalog.in_any_region(some))) == [n for n, (m, _) in enumerate(pairs) if m.region in some]
     assert catalog.in_any_region([]) == 0
@@ -168,7 +168,7 @@ def test_a_catalog_that_grew_is_as_one_made_at_once(providers: list[Json], data:
             check(grown)  # reads every column, so that the next step updates them
         elif data.draw(st.booleans()):
             grown.with_feature("vision")
-            grown.p95_latency()
+            _ = grown.p95_latency
         grown = grown.with_provider(metadata)
         assert len(grown) == at + 1
     check(grown)
@@ -229,7 +229,7 @@ def test_two_catalogs_made_from_one_disturb_neither_each_other_nor_their_parent(
     providers = many(150, rng)
     parent = Catalog(providers[:130])
     check(parent)
-    before = [parent.in_region(f"r{at}") for at in range(170)], parent.context_window(), parent.all()
+    before = [parent.in_region(f"r{at}") for at in range(170)], parent.context_window, parent.all()
     left, right = parent, parent
     for metadata in providers[130:140]:
         left = left.with_provider(metadata)
@@ -239,7 +239,7 @@ def test_two_catalogs_made_from_one_disturb_neither_each_other_nor_their_parent(
     check(left)
     check(right)
     check(parent)
-    assert before == ([parent.in_region(f"r{at}") for at in range(170)], parent.context_window(), parent.all())
+    assert before == ([parent.in_region(f"r{at}") for at in range(170)], parent.context_window, parent.all())
     assert (len(parent), len(left), len(right)) == (130, 140, 140)
 
 

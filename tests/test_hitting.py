@@ -122,6 +122,10 @@ def test_interchangeable_members_are_written_out_in_order(
     groups = sorted((members[vertex], hits[vertex]) for vertex in range(5) if hits[vertex])
     arguments = [hit for _, hit in groups], [each for each, _ in groups]
     assert hitting_sets(*arguments, limit, PLENTY) == Found(tuple(expected[:limit]), len(expected) > limit)
+    for bound in ("_FEW_VERTICES", "_FEW_EDGES", "_FEW_CHOICES"):  # the ways for few and for many give the same
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hitting, bound, -1)
+            assert hitting_sets(*arguments, limit, PLENTY) == Found(tuple(expected[:limit]), len(expected) > limit)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hitting, "_TABLE", -1)
         cut = hitting_sets(*arguments, limit, work)

@@ -57,9 +57,9 @@ def test_an_answer_is_the_same_the_second_time_whatever_was_asked_in_between() -
 def test_a_request_made_from_another_has_a_reason_of_its_own() -> None:
     catalog = Catalog(CATALOG)
     first = solve(CAPABILITIES[1], catalog)
-    assert first.told(lambda: "first") == first.told(lambda: "again") == "first"
-    assert first.again(CAPABILITIES[3], None).told(lambda: "another") == "another"
-    assert first.again(CAPABILITIES[1], POLICIES[1]).told(lambda: "another") == "another"
+    assert first.told(str, "first") == first.told(str, "again") == "first"
+    assert first.again(CAPABILITIES[3], None).told(str, "another") == "another"
+    assert first.again(CAPABILITIES[1], POLICIES[1]).told(str, "another") == "another"
 
 
 @pytest.mark.parametrize("routes", [1, 3])
@@ -95,7 +95,7 @@ def test_few_requests_are_remembered() -> None:
     for capability in CAPABILITIES * 3:
         with_answer = _answer(catalog, capability, None, {})
         assert with_answer
-    assert len(catalog.recent._kept) == 4
+    assert len(catalog.recent) == 4
 
 
 def test_json_is_the_json_of_the_dictionary() -> None:

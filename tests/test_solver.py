@@ -20,7 +20,7 @@ def problem_of(members: int, admitted: list[int]) -> Any:
     problem: Any = Problem(BitSetSolver())
     problem.addVariable("candidate", BitSetDomain(members))
     for each in admitted:
-        problem.addConstraint(AdmittedConstraint(each), ["candidate"])
+        problem.addConstraint(AdmittedConstraint([each]), ["candidate"])
     return problem
 
 

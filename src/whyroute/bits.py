@@ -146,22 +146,19 @@ class BitSlices:
 
     def meets(self, op: str, bound: Number | Fraction) -> int:
         """The positions whose value meets `op` (one of >=, >, =, <=, <) against `bound`."""
-        match op:
-            case ">=":
-                return self._from_rank(bisect_left(self.values, bound))
-            case ">":
-                return self._from_rank(bisect_right(self.values, bound))
-            case "<=":
-                return self.known & ~self._from_rank(bisect_right(self.values, bound))
-            case "<":
-                return self.known & ~self._from_rank(bisect_left(self.values, bound))
-            case "=":
-                rank = bisect_left(self.values, bound)
-                if rank == len(self.values) or self.values[rank] != bound:
-                    return 0
-                return self._at_rank(rank)
-            case _:
-                raise ValueError(f"`{op}` is no comparison")
+        values = self.values
+        if op == "<=":
+            return self.known & ~self._from_rank(bisect_right(values, bound))
+        if op == ">=":
+            return self._from_rank(bisect_left(values, bound))
+        if op == "<":
+            return self.known & ~self._from_rank(bisect_left(values, bound))
+        if op == ">":
+            return self._from_rank(bisect_right(values, bound))
+        if op != "=":
+            raise ValueError(f"`{op}` is no comparison")
+        rank = bisect_left(values, bound)
+        return self._at_rank(rank) if rank < len(values) and values[rank] == bound else 0
 
     def foremost(self, members: int, *, highest: bool) -> int:
         """Those of a set that is not empty with the lowest or the highest value; all of it when none is known."""

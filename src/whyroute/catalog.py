@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from . import bits
 from .bits import BitSlices
+from .caches import computed
 from .errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from .features import UNSPECIFIED_REGION
 from .forks import Lock
@@ -44,7 +45,7 @@ _RECENT = 4  # requests: each may keep a set for each of its constraints
 _CALLS = 8  # for how many calls the costs are kept
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Candidate:
     """One model of one provider.
 
@@ -57,6 +58,12 @@ class Candidate:
     provider: ModelProvider
     metadata: ProviderMetadata
     model: ModelInfo
+
+    def __init__(self, provider: ModelProvider, metadata: ProviderMetadata, model: ModelInfo) -> None:
+        # As the one that would be generated, at half its cost: a decision of many alternates makes many.
+        _SET_PROVIDER(self, provider)
+        _SET_METADATA(self, metadata)
+        _SET_MODEL(self, model)
 
     @property
     def id(self) -> str:
@@ -80,14 +87,28 @@ class Candidate:
         return f"<Candidate {self.metadata.id!r} {self.model.name!r}>"
 
 
-@dataclass(frozen=True, slots=True)
+_SET_PROVIDER, _SET_METADATA, _SET_MODEL = (
+    Candidate.__dict__[name].__set__ for name in ("provider", "metadata", "model")
+)
+
+
+class _Sets(dict[str, int]):
+    """The set of candidates of each value; that of a value that nobody has is empty."""
+
+    __slots__ = ()
+
+    __missing__ = ().count
+    """Returns 0 for every value, and is no Python function, whose call would cost more than the look-up."""
+
+
 class _DenseColumn:
     """A column with few distinct values: the set of candidates of each."""
 
-    sets: Mapping[str, int]
+    __slots__ = ("having", "sets")
 
-    def having(self, value: str) -> int:
-        return self.sets.get(value, 0)
+    def __init__(self, sets: Mapping[str, int]) -> None:
+        self.sets = _Sets(sets)
+        self.having: Callable[[str], int] = self.sets.__getitem__
 
     def having_any(self, values: Iterable[str]) -> int:
         found = 0
@@ -248,30 +269,23 @@ def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Numbe
     return found
 
 
-class Recent:
-    """What was made of the last few (declaration, policy) pairs that a catalog was asked about.
+class Recent(dict[tuple[int, int], Any]):
+    """What was made of the last few (declaration, policy) pairs that a catalog was asked about, by their `id`s.
 
-    Pairs are known by identity, and both are kept alive meanwhile, so that no other can take their place. Nothing in
-    here may refer to the catalog, which would then live until the garbage collector finds it.
+    What is kept has to keep both of the pair alive, so that no other can take their place. Nothing in here may refer
+    to the catalog, which would then live until the garbage collector finds it.
     """
 
-    __slots__ = ("_kept",)
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[int, int], tuple[object, object, Any]] = {}
-
-    def get(self, capability: object, policy: object) -> Any:
-        """What was made of them; None when that is not known any more."""
-        kept = self._kept.get((id(capability), id(policy)))
-        return None if kept is None else kept[2]
+    __slots__ = ()
 
     def keep(self, capability: object, policy: object, made: Any) -> None:
         """Keep what was made of them, in place of the oldest."""
-        kept = self._kept
-        if len(kept) >= _RECENT:
-            # Another thread may do the same at the same time.
-            kept.pop(next(iter(tuple(kept)), (0, 0)), None)
-        kept[id(capability), id(policy)] = capability, policy, made
+        if len(self) >= _RECENT:
+            try:  # noqa: SIM105 (`suppress` would take longer than all the rest)
+                self.pop(next(iter(self)), None)
+            except (RuntimeError, StopIteration):  # another thread is making room
+                pass
+        self[id(capability), id(policy)] = made
 
 
 class Catalog(Sequence[ModelProvider]):
@@ -290,11 +304,6 @@ class Catalog(Sequence[ModelProvider]):
         InvalidProviderError: A provider's metadata breaks a rule.
         InvalidRequestError: What is given is no list of providers.
     """
-
-    __slots__ = (
-        *("_calls", "_columns", "_found", "_lock", "_metadata", "_numbers", "_order", "_providers", "_size"),
-        *("_candidate_texts", "recent"),
-    )
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:
         if isinstance(providers, str | bytes | Mapping | BaseModel) or not isinstance(providers, Iterable):
@@ -325,6 +334,7 @@ class Catalog(Sequence[ModelProvider]):
         self._providers: tuple[ModelProvider, ...] = tuple(provider for provider, _ in members)
         self._metadata: tuple[ProviderMetadata, ...] = tuple(metadata)
         self._size = sum(len(meta.models) for meta in metadata)
+        self._all = bits.full(self._size)
         self._order: tuple[array[int], array[int]] | None = None
         self._columns: dict[str, _DenseColumn | _SparseColumn] = {}
         self._numbers: dict[str, BitSlices] = {}
@@ -372,14 +382,14 @@ class Catalog(Sequence[ModelProvider]):
 
     def candidate(self, number: int) -> Candidate:
         """The candidate with a number from 0 to size - 1."""
-        owner, slot = self._numbering()
+        owner, slot = self._order or self._numbering()
         index = owner[number]
         meta = self._metadata[index]
         return Candidate(self._providers[index], meta, meta.models[slot[number]])
 
     def metadata_of(self, number: int) -> ProviderMetadata:
         """The metadata of the provider of the candidate with a number."""
-        return self._metadata[self._numbering()[0][number]]
+        return self._metadata[(self._order or self._numbering())[0][number]]
 
     def candidate_texts(self) -> Sequence[str]:
         """Each candidate by its number as JSON text of its wire form; made once, for some 100 bytes a candidate."""
@@ -428,60 +438,70 @@ class Catalog(Sequence[ModelProvider]):
         at = bisect_left(range(low, high), model_name, key=lambda number: meta.models[slot[number]].name) + low
         return at if at < high and meta.models[slot[at]].name == model_name else None
 
-    # The index: sets of candidates. A column that exists is looked up in place: a call costs more than what it finds.
+    # The index: sets of candidates. What asks it for one value is a column's own function, found once and called as a
+    # method is: a call costs more than what it finds.
 
     def all(self) -> int:
         """Every candidate."""
-        return bits.full(self._size)
+        return self._all
 
-    def with_feature(self, feature: str) -> int:
-        """The candidates whose model has the feature."""
-        return (self._columns.get("feature") or self._column("feature")).having(feature)
+    @computed
+    def with_feature(self) -> Callable[[str], int]:
+        """The candidates whose model has a feature, by its name."""
+        return self._column("feature").having
 
-    def with_attribute(self, attribute: str) -> int:
-        """The candidates whose provider has the attribute."""
-        return (self._columns.get("attribute") or self._column("attribute")).having(attribute)
+    @computed
+    def with_attribute(self) -> Callable[[str], int]:
+        """The candidates whose provider has an attribute, by its name."""
+        return self._column("attribute").having
 
-    def in_region(self, region: str) -> int:
-        """The candidates whose provider is in exactly this region."""
-        return (self._columns.get("region") or self._column("region")).having(region)
+    @computed
+    def in_region(self) -> Callable[[str], int]:
+        """The candidates whose provider is in exactly a region, by its name."""
+        return self._column("region").having
 
     def in_any_region(self, regions: Iterable[str]) -> int:
         """The candidates whose provider is in one of these regions."""
-        having = (self._columns.get("region") or self._column("region")).having
+        having = self.in_region
         found = 0
         for region in regions:
             found |= having(region)
         return found
 
-    def of_kind(self, kind: str) -> int:
-        """The candidates whose provider is of this kind."""
-        return (self._columns.get("kind") or self._column("kind")).having(kind)
+    @computed
+    def of_kind(self) -> Callable[[str], int]:
+        """The candidates whose provider is of a kind, by its name."""
+        return self._column("kind").having
 
     def of_provider(self, provider_id: str) -> int:
         """The candidates of a provider."""
         start, width = self._range_of(provider_id)
-        return bits.full(width) << start
+        return ((1 << width) - 1) << start
 
-    def of_model(self, name: str) -> int:
-        """The candidates whose model has this name, at any provider."""
-        return (self._columns.get("model") or self._column("model")).having(name)
+    @computed
+    def of_model(self) -> Callable[[str], int]:
+        """The candidates whose model has a name, at any provider."""
+        return self._column("model").having
 
+    @computed
     def fallbacks(self) -> int:
         """The candidates of fallback providers."""
-        return (self._columns.get("fallback") or self._column("fallback")).having("yes")
+        return self._column("fallback").having("yes")
 
+    @computed
     def context_window(self) -> BitSlices:
         """Context windows, in tokens."""
-        return self._numbers.get("contextWindow") or self._number_column("contextWindow")
+        return self._number_column("contextWindow")
 
+    @computed
     def prompt_price(self) -> BitSlices:
         """Prompt prices, in USD per 1,000 tokens."""
-        return self._numbers.get("promptUsdPer1kTokens") or self._number_column("promptUsdPer1kTokens")
+        return self._number_column("promptUsdPer1kTokens")
 
+    @computed
     def p95_latency(self) -> BitSlices:
         """95th percentile latencies, in milliseconds; unknown where a model reports none."""
-        return self._numbers.get("p95LatencyMs") or self._number_column("p95LatencyMs")
+        return self._number_column("p95LatencyMs")
 
     def having(self, column: str, values: Iterable[str]) -> int:
         """The candidates that have one of these values.
@@ -558,6 +578,7 @@ class Catalog(Sequence[ModelProvider]):
         found._providers = (*self._providers, provider)
         found._metadata = (*self._metadata, meta)
         found._size = self._size + len(meta.models)
+        found._all = bits.full(found._size)
         found._columns = {}
         found._numbers = {}
         found._calls = {}

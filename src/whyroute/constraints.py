@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 from .catalog import Candidate, Catalog
 from .declarations import (
@@ -39,11 +39,12 @@ __all__ = [
     "Origins",
     "Owner",
     "RuleTerms",
+    "Terms",
+    "caller_terms",
+    "clause_terms",
     "compile_constraints",
     "compile_with_rules",
 ]
-
-M = TypeVar("M", Capability, TenantPolicy)
 
 Owner = Literal["caller", "policy", "rule"]
 
@@ -87,7 +88,7 @@ class About:
 _SAYS_NOTHING = About()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class NamedConstraint:
     """One requirement, clause, kind check or rule, compiled against a catalog.
 
@@ -108,6 +109,25 @@ class NamedConstraint:
     catalog: Catalog
     origins: tuple[Origin, ...] = ()
     about: About = _SAYS_NOTHING
+
+    def __init__(
+        self,
+        id: str,
+        owner: Owner,
+        term: Term,
+        admitted: int,
+        catalog: Catalog,
+        origins: tuple[Origin, ...] = (),
+        about: About = _SAYS_NOTHING,
+    ) -> None:
+        # As the one that would be generated, at half its cost: every failed answer makes all of its constraints.
+        _SET_ID(self, id)
+        _SET_OWNER(self, owner)
+        _SET_TERM(self, term)
+        _SET_ADMITTED(self, admitted)
+        _SET_CATALOG(self, catalog)
+        _SET_ORIGINS(self, origins)
+        _SET_ABOUT(self, about)
 
     @property
     def because(self) -> str | None:
@@ -163,6 +183,12 @@ class NamedConstraint:
         return f"<NamedConstraint {self.id} {self.label!r} admits {self.admitted.bit_count()} of {self.catalog.size}>"
 
 
+_SET_ID, _SET_OWNER, _SET_TERM, _SET_ADMITTED, _SET_CATALOG, _SET_ORIGINS, _SET_ABOUT = (
+    NamedConstraint.__dict__[name].__set__
+    for name in ("id", "owner", "term", "admitted", "catalog", "origins", "about")
+)
+
+
 class Constraints(Sequence[NamedConstraint]):
     """The constraints of a route, in the contract's order. Each is made when it is first read.
 
@@ -177,7 +203,7 @@ class Constraints(Sequence[NamedConstraint]):
 
     def __init__(
         self,
-        terms: list[tuple[str, Owner, Term]],
+        terms: Sequence[tuple[str, Owner, Term]],
         catalog: Catalog,
         known: Mapping[Term, int] | None = None,
         said: tuple[Mapping[str, About], Origins] | None = None,
@@ -203,10 +229,6 @@ class Constraints(Sequence[NamedConstraint]):
         """The id of each, at no more cost than that of reading it."""
         return tuple(name for name, _, _ in self._terms)
 
-    def over(self) -> tuple[list[tuple[str, Owner, Term]], list[int]]:
-        """What `Constraints` makes the same of, given the catalog again: all but the catalog itself."""
-        return self._terms, self.admitted
-
     def known(self) -> dict[Term, int]:
         """What each term admits, for compiling a request that is nearly the same against the same catalog."""
         return {term: admitted for (_, _, term), admitted in zip(self._terms, self.admitted, strict=True)}
@@ -223,19 +245,24 @@ class Constraints(Sequence[NamedConstraint]):
     def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
         named = self._named
         if named is None:
-            about, origins = self._said or ({}, {})
-            named = self._named = [
-                NamedConstraint(
-                    name,
-                    owner,
-                    term,
-                    admitted,
-                    self.catalog,
-                    tuple(origins.get(name, ())),
-                    about.get(name, _SAYS_NOTHING),
-                )
-                for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
-            ]
+            catalog, terms = self.catalog, zip(self._terms, self.admitted, strict=True)
+            if self._said is None:
+                named = [NamedConstraint(*term, admitted, catalog) for term, admitted in terms]
+            else:
+                about, origins = self._said
+                named = [
+                    NamedConstraint(
+                        name,
+                        owner,
+                        term,
+                        admitted,
+                        catalog,
+                        tuple(origins.get(name, ())),
+                        about.get(name, _SAYS_NOTHING),
+                    )
+                    for (name, owner, term), admitted in terms
+                ]
+            self._named = named
         return named[index]
 
 
@@ -289,35 +316,44 @@ def compile_with_rules(
     return Constraints(terms, catalog, known, (said, origins or {}))
 
 
-_Terms = tuple[tuple[str, Owner, Term], ...]
+Terms = tuple[tuple[str, Owner, Term], ...]
+"""For each constraint its id, whose it is, and what it compares."""
 
 
 def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
-    terms = [*_made_once(capability, _caller_terms)]
-    if policy is not None:
-        terms += _made_once(policy, _clause_terms)
-    return terms
+    return [*caller_terms(capability), *(() if policy is None else clause_terms(policy))]
 
 
-def _made_once(model: M, make: Callable[[M], _Terms]) -> _Terms:
-    """What a declaration or a policy compares, kept for as long as it lives: no catalog has a say in it."""
-    kept = kept_for(model)
+def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> Terms:
+    """What a declaration compares, made once for as long as it lives: no catalog has a say in it.
+
+    Args:
+        capability: The declaration.
+        kept: `kept_for` of it, if that is known.
+    """
     if kept is None:
-        return make(model)
-    found: _Terms | None = kept.get("terms")
+        kept = kept_for(capability)
+    found: Terms | None = None if kept is None else kept.get("terms")
     if found is None:
-        found = kept["terms"] = make(model)
+        needs = enumerate(capability.needs)
+        kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
+        found = (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
+        if kept is not None:
+            kept["terms"] = found
     return found
 
 
-def _caller_terms(capability: Capability) -> _Terms:
-    needs = enumerate(capability.needs)
-    kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
-    return (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
-
-
-def _clause_terms(policy: TenantPolicy) -> _Terms:
-    return tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
+def clause_terms(policy: TenantPolicy, kept: dict[str, Any] | None = None) -> Terms:
+    """What a policy compares; as `caller_terms` for a declaration."""
+    if kept is None:
+        kept = kept_for(policy)
+    found: Terms | None = None if kept is None else kept.get("terms")
+    if found is not None:
+        return found
+    made: Terms = tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
+    if kept is not None:
+        kept["terms"] = made
+    return made
 
 
 def _over_groups(term: Term, regions: Regions) -> Term:

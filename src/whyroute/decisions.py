@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 from json.encoder import JSONEncoder, encode_basestring
 from typing import Any, Final
 
+from .caches import computed
 from .catalog import Candidate
 from .constraints import Constraints
 from .declarations import Capability
@@ -25,7 +26,7 @@ _LABELS_SHOWN = 3
 _ENCODE: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Decision:
     """The candidate that serves a capability, and why.
 
@@ -38,6 +39,14 @@ class Decision:
     fallback: bool
     _ranking: Ranking = field(repr=False)
     _solved: Solved = field(repr=False)
+
+    def __init__(self, candidate: Candidate, fallback: bool, _ranking: Ranking, _solved: Solved) -> None:
+        # As the one that would be generated, at less than half its cost.
+        fields = self.__dict__
+        fields["candidate"] = candidate
+        fields["fallback"] = fallback
+        fields["_ranking"] = _ranking
+        fields["_solved"] = _solved
 
     @property
     def provider(self) -> ModelProvider:
@@ -52,24 +61,24 @@ class Decision:
     @property
     def alternates(self) -> RankedCandidates:
         """The other candidates that qualify, in rank order; made when they are read."""
-        return RankedCandidates(self._ranking, range(1, len(self._ranking)))
+        return RankedCandidates(self._ranking, range(1, self._ranking.members.bit_count()))
 
-    @cached_property
+    @computed
     def score(self) -> Number:
         """The sum of the weights of the preferences and rules that the pick meets."""
         return self._ranking.scores.wire_score(self._ranking.best())
 
-    @cached_property
+    @computed
     def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force."""
         return self._solved.shadow
 
-    @cached_property
+    @computed
     def reason(self) -> str:
         """Why this candidate, in plain words."""
-        return self._solved.told(lambda: _reason(self))
+        return self._solved.told(_reason, self)
 
-    @cached_property
+    @computed
     def explanation(self) -> Explanation:
         """What each constraint did, and what stands in the way of the other candidates."""
         return Explanation(self._solved)
@@ -137,24 +146,22 @@ def _stands_in_the_way(constraints: Constraints) -> str:
 
 
 def _reason(decision: Decision) -> str:
-    solved, ranking = decision._solved, decision._ranking
-    asked = [_counted(len(solved.capability.needs))] if solved.capability.needs else []
-    if solved.policy is not None:
-        asked.append(f"the policy of tenant {shown(solved.policy.tenant_id)}")
-    met = f"meets {' and '.join(asked)}" if asked else f"is of the kind asked for, {shown(solved.capability.kind)}"
-    parts = [f"{shown(decision.candidate.metadata.id)} / {shown(decision.candidate.model.name)} {met}"]
-    if decision.fallback:
-        parts.append("it is a fallback: no other provider qualifies")
-    others = len(ranking) - 1
-    if not others:
-        parts.append("it is the only candidate that does")
-        return "; ".join(parts)
-    parts.append(f"of {others + 1} candidates it {_why_first(decision, solved, ranking)}")
-    return "; ".join(parts)
-
-
-def _counted(needs: int) -> str:
-    return f"all {needs} needs" if needs > 2 else ("the one need", "both needs")[needs - 1]
+    solved, ranking, candidate = decision._solved, decision._ranking, decision.candidate
+    needs, policy = len(solved.capability.needs), solved.policy
+    if needs:
+        met = f"meets all {needs} needs" if needs > 2 else ("meets the one need", "meets both needs")[needs - 1]
+        if policy is not None:
+            met += f" and the policy of tenant {shown(policy.tenant_id)}"
+    elif policy is not None:
+        met = f"meets the policy of tenant {shown(policy.tenant_id)}"
+    else:
+        met = f"is of the kind asked for, {shown(solved.capability.kind)}"
+    fallback = "; it is a fallback: no other provider qualifies" if decision.fallback else ""
+    count = ranking.members.bit_count()
+    why = "it is the only candidate that does"
+    if count > 1:
+        why = f"of {count} candidates it {_why_first(decision, solved, ranking)}"
+    return f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)} {met}{fallback}; {why}"
 
 
 def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
@@ -165,21 +172,22 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
             if name is not None
         ]
         return f"matches the preferred {' and '.join(given)}"
-    best = ranking.scores.best(ranking.hinted or ranking.members)
+    best = ranking.tied
     if best == ranking.members:
         scored = solved.capability.prefer or (solved.applied is not None and solved.applied.wishes)
         tied = f"all score {ecmascript(decision.score)}, " if scored else ""
-        return f"comes first: {tied}{tie_clause(ranking, best)}"
+        return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     met = _matched_preferences(decision.candidate, solved.capability)
-    rules = solved.wished(ranking.best())
-    met += [f"rule {shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in rules]
+    if solved.ruling is not None:
+        rules = solved.wished(ranking.best())
+        met += [f"rule {_weighted(name, weight)}" for name, weight in rules]
     if met:
         score += f" ({', '.join(met)})"
     tied_with = best.bit_count() - 1
     if not tied_with:
         return score
-    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking, best)
+    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking)
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
@@ -196,4 +204,9 @@ def _matched_preferences(candidate: Candidate, capability: Capability) -> list[s
             weights[name] = weight
     for name, total in sums.items():
         weights[name] = wire_number(total)
-    return [f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}" for name, weight in weights.items()]
+    return [_weighted(name, weight) for name, weight in weights.items()]
+
+
+@lru_cache(maxsize=1024)
+def _weighted(name: str, weight: Number) -> str:
+    return f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"

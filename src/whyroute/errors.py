@@ -1,10 +1,10 @@
 """Exceptions. Every one carries its data as attributes and says what would be right."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from json.encoder import JSONEncoder, encode_basestring
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from .frozen import FrozenDict, frozen, thawed
 from .issues import MAX_ISSUES, Issue, capped, shown
@@ -232,10 +232,10 @@ class Reason:
     rejecting_providers: Sequence[Rejection]
 
     def __post_init__(self) -> None:
-        for name in ("satisfying_providers", "rejecting_providers"):
-            given = getattr(self, name)
-            if isinstance(given, list):
-                object.__setattr__(self, name, tuple(given))
+        if isinstance(self.satisfying_providers, list):
+            object.__setattr__(self, "satisfying_providers", tuple(self.satisfying_providers))
+        if isinstance(self.rejecting_providers, list):
+            object.__setattr__(self, "rejecting_providers", tuple(self.rejecting_providers))
 
     def to_dict(self) -> dict[str, Any]:
         """The reason as it goes over the wire. Nothing in it is shared: every dictionary may be changed on its own."""
@@ -251,7 +251,7 @@ class Reason:
     def iter_json(self) -> Iterator[str]:
         """`to_dict` as JSON text, in pieces."""
         satisfying, rejecting = self.satisfying_providers, self.rejecting_providers
-        yield f'{{"requirement": {_json(self.requirement)}, "satisfyingProviders": '
+        yield f'{{"requirement": {encode_basestring(self.requirement)}, "satisfyingProviders": '
         if isinstance(satisfying, WireSequence):
             yield from satisfying.iter_json()
         else:
@@ -278,8 +278,7 @@ class WireSequence(Sequence[T]):
         """`to_wire` as JSON text, in pieces."""
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_json: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class CapabilityUnsatisfiableError(WhyrouteError):

@@ -15,6 +15,7 @@ from math import gcd
 from typing import Any, Protocol, overload
 
 from . import bits
+from .caches import remembered
 from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import Number, scaled, wire_number
@@ -53,9 +54,11 @@ Wishes = Sequence[Wish]
 Orders = Sequence[Order]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scores:
     """The score of every candidate at once, exactly: integers sliced by bit.
+
+    Nobody changes one; a frozen one takes several times as long to make.
 
     A candidate's score is `(low + unit * n) * 10**exponent`, where bit k of n tells whether the candidate is in
     slice k. Adding a weight to a set of candidates is a ripple-carry addition over the slices.
@@ -79,9 +82,9 @@ class Scores:
             else:
                 members = wishes[key].members
             if weight < 0:
-                members = catalog.all() & ~members
+                members, weight = catalog.all() & ~members, -weight  # noqa: PLW2901 (a penalty is a gain for the rest)
             if members:
-                bits.add_weight(slices, members, abs(weight))
+                bits.add_weight(slices, members, weight)
         return cls(tuple(slices), weights.unit, weights.low, weights.exponent)
 
     def score(self, number: int) -> Fraction:
@@ -90,11 +93,16 @@ class Scores:
 
     def wire_score(self, number: int) -> Number:
         """The score of one candidate as a JSON number: `wire_number` of `score`, at a fraction of its cost."""
-        digits, exponent = self._digits(number), self.exponent
+        digits, exponent = self._digits(number) if self.slices else self.low, self.exponent
         if exponent >= 0:
             return wire_number(digits * 10**exponent)
-        whole, rest = divmod(digits, 10**-exponent)
-        return wire_number(Fraction(digits, 10**-exponent)) if rest else wire_number(whole)
+        scale: int = 10**-exponent
+        if digits % scale == 0:
+            return wire_number(digits // scale)
+        try:
+            return digits / scale  # correctly rounded, as the fraction's nearest double is
+        except OverflowError:
+            return wire_number(Fraction(digits, scale))
 
     def _digits(self, number: int) -> int:
         gained = 0
@@ -104,7 +112,7 @@ class Scores:
 
     def best(self, members: int) -> int:
         """Those of a set that is not empty with the highest score."""
-        for plane in reversed(self.slices):
+        for plane in self.slices[::-1]:
             members = members & plane or members
         return members
 
@@ -130,6 +138,19 @@ class _Weights:
 
     @classmethod
     def of(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
+        if wishes:
+            return cls._made(preferences, wishes)
+        # Those of one declaration come again and again, and comparing them by value takes as long as all the rest.
+        known = _WEIGHED.get(id(preferences))
+        if known is None or known[0] is not preferences:
+            known = preferences, cls._made(preferences, wishes)
+            if len(preferences) <= _FEW_WEIGHTS:
+                _WEIGHED.pop(id(preferences), None)
+                remembered(_WEIGHED, id(preferences), _MOST_WEIGHED, lambda: known)
+        return known[1]
+
+    @classmethod
+    def _made(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
         parts: list[tuple[str | int, Number]] = [(each.feature, each.weight) for each in preferences]
         if wishes:
             parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
@@ -149,7 +170,10 @@ def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
     return _Weights(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
 
 
-_weighed_before = lru_cache(maxsize=1024)(_weighed)
+_MOST_WEIGHED = 1024
+_weighed_before = lru_cache(maxsize=_MOST_WEIGHED)(_weighed)
+_WEIGHED: dict[int, tuple[Sequence[Preference], _Weights]] = {}
+"""By the `id` of preferences that are kept alive here, so that no others can take their place."""
 _FEW_WEIGHTS = 16
 """Longer lists are not kept, so that what is kept stays small."""
 
@@ -192,6 +216,71 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
 
 
+class _Classes:
+    """Candidates of equal rank but for the tie-break order, class by class, found when they are asked for.
+
+    Args:
+        scores: The score of each.
+        orders: What orders equal scores, the most important first.
+        parts: Sets of candidates, the best last; none of them is empty.
+    """
+
+    # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
+    # `ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
+    __slots__ = ("_numbers", "_orders", "_rest", "_scores", "ends", "kept")
+
+    def __init__(self, scores: Scores, orders: Orders, parts: list[int]) -> None:
+        self._scores = scores
+        self._orders = orders
+        self._rest = parts
+        self._numbers = array("I")
+        self.kept: list[int] = []
+        self.ends = array("I")
+
+    def find_next(self) -> bool:
+        """Find the next class, unless all are found. Whoever reads them goes by `ends`, which is extended last."""
+        with _FINDING:
+            if not self._rest:
+                return False
+            part = self._rest.pop()
+            found = self._scores.best(part)
+            for order in self._orders:
+                found = order.foremost(found)
+            if part != found:
+                self._rest.append(part ^ found)
+            count = found.bit_count()
+            if count * _BITS_A_NUMBER < found.bit_length():
+                self.kept.append(~len(self._numbers))
+                self._numbers.extend(bits.positions(found))
+            else:
+                self.kept.append(found)
+            self.ends.append(self.start(len(self.ends)) + count)
+            return True
+
+    def start(self, index: int) -> int:
+        """The place of the first candidate of a class."""
+        return self.ends[index - 1] if index else 0
+
+    def at(self, place: int) -> int:
+        """The index of the class that a place from 0 is in; where there is none, their number."""
+        while not self.ends or self.ends[-1] <= place:
+            if not self.find_next():
+                break
+        return bisect_right(self.ends, place)
+
+    def numbers(self, index: int) -> Sequence[int]:
+        """The numbers of a class that was found."""
+        kept = self.kept[index]
+        if kept >= 0:
+            return tuple(bits.positions(kept))
+        return self._numbers[~kept : ~kept + self.ends[index] - self.start(index)]
+
+    def number(self, index: int, place: int) -> int:
+        """The number at a place from 0 within a class that was found."""
+        kept = self.kept[index]
+        return bits.select(kept, place) if kept >= 0 else self._numbers[~kept + place]
+
+
 class Ranking:
     """The candidates that qualify, best first: hinted ones, then by score, then by `orders`, then in tie-break order.
 
@@ -205,10 +294,8 @@ class Ranking:
         orders: What orders equal scores, the most important first.
     """
 
-    # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
-    # `_ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
     __slots__ = (
-        *("_classes", "_ends", "_first", "_numbers", "_rest"),
+        *("_first", "_found", "_tied"),
         *("catalog", "fallback", "hinted", "matching", "members", "orders", "scores"),
     )
 
@@ -219,22 +306,28 @@ class Ranking:
         self.scores = scores
         self.members = members
         self.matching = matching
-        self.hinted = hinted = members & matching
+        self.hinted = members & matching
         self.fallback = fallback
         self.orders = orders
-        self._first: int | None = None
-        self._classes: list[int] = []
-        self._numbers = array("I")
-        self._ends = array("I")
-        self._rest = [part for part in (members & ~hinted, hinted) if part]
+        self._first = -1
+        self._tied = 0
+        self._found: _Classes | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for.
         return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback, self.orders)
 
+    @property
+    def _classes(self) -> _Classes:
+        found = self._found
+        if found is None:
+            parts = [part for part in (self.members & ~self.hinted, self.hinted) if part]
+            found = self._found = _Classes(self.scores, self.orders, parts)
+        return found
+
     def among(self, members: int) -> Iterator[int]:
         """The numbers of a set in rank order, regular candidates before fallbacks, whether they qualify or not."""
-        fallbacks = members & self.catalog.fallbacks()
+        fallbacks = members & self.catalog.fallbacks
         for part in (members ^ fallbacks, fallbacks):
             if part:
                 fallback = part == fallbacks
@@ -242,56 +335,23 @@ class Ranking:
                     self.catalog, self.scores, part, self.matching, fallback=fallback, orders=self.orders
                 )
 
+    @property
+    def tied(self) -> int:
+        """Those that score as the pick does and match the hints that it matches, as a set."""
+        found = self._tied
+        if not found:
+            found = self._tied = self.scores.best(self.hinted or self.members)
+        return found
+
     def best(self) -> int:
         """The number of the pick."""
-        if self._first is None:
-            members = self.scores.best(self.hinted or self.members)
-            self._first = bits.lowest(self._ordered(members) if self.orders else members)
-        return self._first
-
-    def _ordered(self, members: int) -> int:
-        """Those of a set of equal scores that only the tie-break order tells apart from its first."""
-        for order in self.orders:
-            members = order.foremost(members)
-        return members
-
-    def _find_next(self) -> bool:
-        """Find the next class, unless all are found. Whoever reads them goes by `_ends`, which is extended last."""
-        with _FINDING:
-            if not self._rest:
-                return False
-            part = self._rest.pop()
-            found = self.scores.best(part)
-            if self.orders:
-                found = self._ordered(found)
-            if part != found:
-                self._rest.append(part ^ found)
-            count = found.bit_count()
-            if count * _BITS_A_NUMBER < found.bit_length():
-                self._classes.append(~len(self._numbers))
-                self._numbers.extend(bits.positions(found))
-            else:
-                self._classes.append(found)
-            self._ends.append(self._start(len(self._ends)) + count)
-            return True
-
-    def _start(self, index: int) -> int:
-        """The place of the first candidate of a class."""
-        return self._ends[index - 1] if index else 0
-
-    def _class_at(self, place: int) -> int:
-        """The index of the class that a place from 0 is in; where there is none, their number."""
-        while not self._ends or self._ends[-1] <= place:
-            if not self._find_next():
-                break
-        return bisect_right(self._ends, place)
-
-    def _class(self, index: int) -> Sequence[int]:
-        """The numbers of a class that was found."""
-        kept = self._classes[index]
-        if kept >= 0:
-            return tuple(bits.positions(kept))
-        return self._numbers[~kept : ~kept + self._ends[index] - self._start(index)]
+        first = self._first
+        if first < 0:
+            members = self.tied
+            for order in self.orders:
+                members = order.foremost(members)
+            first = self._first = (members & -members).bit_length() - 1
+        return first
 
     def __len__(self) -> int:
         return self.members.bit_count()
@@ -301,39 +361,42 @@ class Ranking:
 
     def starting(self, place: int) -> Iterator[int]:
         """The numbers from a place from 0 on, best first."""
-        index = self._class_at(place)
-        while index < len(self._ends) or self._find_next():
-            start = self._start(index)
-            kept = self._classes[index]
-            numbers = bits.positions(kept) if kept >= 0 else iter(self._class(index))
+        classes = self._classes
+        index = classes.at(place)
+        while index < len(classes.ends) or classes.find_next():
+            start = classes.start(index)
+            kept = classes.kept[index]
+            numbers = bits.positions(kept) if kept >= 0 else iter(classes.numbers(index))
             yield from islice(numbers, place - start, None) if place > start else numbers
             index += 1
 
     def back_from(self, place: int) -> Iterator[int]:
         """The numbers from a place from 0 back to the best; the place is not beyond the last."""
-        for index in range(self._class_at(place), -1, -1):
-            numbers = self._class(index)
-            yield from reversed(numbers[: place + 1 - self._start(index)])
+        classes = self._classes
+        for index in range(classes.at(place), -1, -1):
+            numbers = classes.numbers(index)
+            yield from reversed(numbers[: place + 1 - classes.start(index)])
 
     def at(self, place: int) -> int:
         """The number of the candidate at a place from 0."""
-        index = self._class_at(place)
-        if index == len(self._ends):
+        classes = self._classes
+        index = classes.at(place)
+        if index == len(classes.ends):
             raise IndexError("rank out of range")
-        kept, place = self._classes[index], place - self._start(index)
-        return bits.select(kept, place) if kept >= 0 else self._numbers[~kept + place]
+        return classes.number(index, place - classes.start(index))
 
     def place_of(self, number: int) -> int | None:
         """The place from 0 of a candidate; None when it is none of them."""
         if not self.members >> number & 1:
             return None
+        classes = self._classes
         index = 0
-        while index < len(self._ends) or self._find_next():
-            kept, start = self._classes[index], self._start(index)
+        while index < len(classes.ends) or classes.find_next():
+            kept, start = classes.kept[index], classes.start(index)
             if kept >= 0:
                 if kept >> number & 1:
                     return start + (kept & bits.full(number)).bit_count()
-            elif number in (numbers := self._class(index)):
+            elif number in (numbers := classes.numbers(index)):
                 return start + numbers.index(number)
             index += 1
         return None
@@ -414,7 +477,8 @@ def rank(
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
     A memo is one of this catalog.
     """
-    regular = survivors & ~catalog.fallbacks()
+    fallbacks = catalog.fallbacks
+    regular = survivors & ~fallbacks if fallbacks else survivors
     members = regular or survivors
     matching = 0
     if preferred_provider is not None or preferred_model is not None:

@@ -3,7 +3,8 @@
 This is the only module that imports `constraint`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, overload
 
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
@@ -45,19 +46,27 @@ class BitSetDomain(Domain):
 
 
 class AdmittedConstraint(Constraint):
-    """A named constraint on one variable: preprocessing leaves in its domain what the constraint admits.
+    """Named constraints on one variable: preprocessing leaves in its domain what all of them admit.
 
-    As with the library's own constraints on one variable, nothing is left to be checked by the search.
+    As with the library's own constraints on one variable, nothing is left to be checked by the search. They are one
+    constraint to the library, since an object for each would cost more than what it does.
+
+    Args:
+        admitted: The set that each of them admits.
     """
 
-    def __init__(self, admitted: int) -> None:
+    def __init__(self, admitted: Sequence[int]) -> None:
         self.admitted = admitted
 
     def preProcess(  # noqa: N802 (the library's name)
         self, variables: Sequence[Any], domains: dict[Any, Any], constraints: Any, vconstraints: Any
     ) -> None:
-        """Intersect the domain of the constraint's variable."""
-        domains[variables[0]].members &= self.admitted
+        """Intersect the domain of the constraints' variable."""
+        domain = domains[variables[0]]
+        members = domain.members
+        for admitted in self.admitted:
+            members &= admitted
+        domain.members = members
 
 
 class Solutions(Sequence[dict[Any, int]]):
@@ -129,16 +138,16 @@ class BitSetEngine:
     def solve(self, constraints: Constraints) -> int:
         """The set of candidates that every constraint admits, by intersecting what each admits."""
         domains = {_CANDIDATE: BitSetDomain(constraints.catalog.all())}
-        variables = (_CANDIDATE,)
-        pairs: list[tuple[AdmittedConstraint, tuple[str]]] = []
-        for admitted in constraints.admitted:
-            constraint = AdmittedConstraint(admitted)
-            constraint.preProcess(variables, domains, pairs, {})
-            pairs.append((constraint, variables))
-        return _BIT_SET_SOLVER.getSolutions(domains, pairs, {}).members
+        constraint = AdmittedConstraint(constraints.admitted)
+        pairs = [(constraint, _VARIABLES)]
+        constraint.preProcess(_VARIABLES, domains, pairs, _NOTHING_LEFT)
+        return _BIT_SET_SOLVER.getSolutions(domains, pairs, _NOTHING_LEFT).members
 
 
 _BIT_SET_SOLVER: Final = BitSetSolver()
+_VARIABLES: Final = (_CANDIDATE,)
+_NOTHING_LEFT: Final[Mapping[Any, Any]] = MappingProxyType({})
+"""The constraints of each variable that the search would have to check."""
 
 
 class PlainEngine:

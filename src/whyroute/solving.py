@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import bits
 from .catalog import Candidate, Catalog
@@ -14,13 +14,15 @@ from .constraints import (
     Origin,
     Origins,
     RuleTerms,
+    caller_terms,
+    clause_terms,
     compile_constraints,
     compile_with_rules,
 )
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
-from .instances import is_checked
+from .instances import kept_for
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
 
+
+T = TypeVar("T")
 
 _REASONS = 8
 """For how many hints of one request the reason is kept."""
@@ -129,9 +133,9 @@ class Shadow:
         return {**outcome, "by": list(self.by)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Solved:
-    """A request, compiled and solved.
+    """A request, compiled and solved. Nobody changes one; a frozen one takes several times as long to make.
 
     Attributes:
         catalog: The candidates.
@@ -180,16 +184,17 @@ class Solved:
             memo=self._memo,
         )
 
-    def told(self, make: Callable[[], str]) -> str:
+    def told(self, make: Callable[[T], str], decision: T) -> str:
         """Why the pick is the pick, in plain words: as it was made for the same request a moment ago, or made."""
-        request = self._memo.request
+        memo = self._memo
+        request = memo.request
         if request is None or self.ruling or request[0] is not self.capability or request[1] is not self.policy:
-            return make()
+            return make(decision)
         hints = self.preferred_provider, self.preferred_model
-        reasons = self._memo.reasons
+        reasons = memo.reasons
         found = reasons.get(hints)
         if found is None:
-            found = make()
+            found = make(decision)
             if len(reasons) < _REASONS:
                 reasons[hints] = found
         return found
@@ -298,40 +303,46 @@ def solve(
     engine: EngineName = "bitset",
 ) -> Solved:
     """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
-    failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    if situation is None and engine == "bitset" and type(providers) is Catalog:
-        recent = providers.recent.get(capability, policy)
+    failures: tuple[SetupFailure, ...] = ()
+    if preferred_provider is not None or preferred_model is not None or setup_failures != ():
+        failures = _read_rest(preferred_provider, preferred_model, setup_failures)
+    plainly = situation is None and engine == "bitset"
+    if plainly and type(providers) is Catalog:
+        recent = providers.recent.get((id(capability), id(policy)))
         if recent is not None:
             # The very objects that were checked a moment ago, and are frozen.
             terms, admitted, survivors, memo = recent
-            constraints = Constraints(terms, providers, admitted=admitted)
             read, ruled = memo.request
             return Solved(
                 providers,
                 read,
                 ruled,
-                constraints,
+                Constraints(terms, providers, admitted=admitted),
                 survivors,
                 preferred_provider,
                 preferred_model,
                 failures,
                 _memo=memo,
             )
-    # Asked here as well, since most have been checked and a call costs more than the answer.
-    if type(capability) is not Capability or not is_checked(capability):
+    # Most have been checked before; what was made of them then is found in the same step.
+    asked = clauses = None
+    if type(capability) is not Capability or (asked := kept_for(capability)) is None:
         capability = read_capability(capability)
-    if policy is not None and (type(policy) is not TenantPolicy or not is_checked(policy)):
+    if policy is not None and (type(policy) is not TenantPolicy or (clauses := kept_for(policy)) is None):
         policy = read_policy(policy)
     catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
-    ruling = None
-    if situation is None:
-        constraints = compile_constraints(capability, policy, catalog)
-    else:
-        ruling, constraints = situation.compiled(capability, policy, catalog)
-    survivors = engine_named(engine).solve(constraints)
     memo = ScoreMemo((capability, policy))
-    if situation is None and engine == "bitset":
-        catalog.recent.keep(capability, policy, (*constraints.over(), survivors, memo))
+    ruling = None
+    if situation is not None:
+        ruling, constraints = situation.compiled(capability, policy, catalog)
+    else:
+        terms = caller_terms(capability, asked)
+        if policy is not None:
+            terms += clause_terms(policy, clauses)
+        constraints = Constraints(terms, catalog)
+    survivors = engine_named(engine).solve(constraints)
+    if plainly:
+        catalog.recent.keep(capability, policy, (terms, constraints.admitted, survivors, memo))
     return Solved(
         catalog,
         capability,
@@ -475,8 +486,6 @@ def _read_rest(
     Raises:
         InvalidRequestError: Something is broken; all issues.
     """
-    if preferred_provider is None and preferred_model is None and setup_failures == ():
-        return ()
     issues = [
         Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
         for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))

@@ -5,7 +5,7 @@ the catalog's index, and one by one, from the metadata. The engines use one or t
 """
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -171,7 +171,7 @@ class ContextWindowTerm:
         return f"contextWindow{self.op}{ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.context_window().meets(self.op, self.wanted)
+        return catalog.context_window.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.context_window
@@ -206,7 +206,7 @@ class PriceTerm:
         return f"costPerCall{self.op}${ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.prompt_price().meets(self.op, self.wanted)
+        return catalog.prompt_price.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number:
         return model.cost.prompt_usd_per_1k_tokens
@@ -275,7 +275,7 @@ class LatencyTerm:
         return f"p95LatencyMs{self.op}{ecmascript(self.wanted)}"
 
     def admitted(self, catalog: Catalog) -> int:
-        return catalog.p95_latency().meets(self.op, self.wanted)
+        return catalog.p95_latency.meets(self.op, self.wanted)
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Number | None:
         return model.p95_latency_ms
@@ -324,8 +324,18 @@ class ListTerm:
 
     def admitted(self, catalog: Catalog) -> int:
         named = catalog.of_provider if self.subject == "providers" else catalog.of_model
-        found = catalog.all() if self.allow is None else _union(named, self.allow)
-        return found & ~_union(named, self.deny) if self.deny else found
+        if self.allow is None:
+            found = catalog.all()
+        else:
+            found = 0
+            for name in self.allow:
+                found |= named(name)
+        if self.deny:
+            denied = 0
+            for name in self.deny:
+                denied |= named(name)
+            found &= ~denied
+        return found
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> str:
         return provider.id if self.subject == "providers" else model.name
@@ -406,10 +416,3 @@ class RegionListTerm:
 
 NumberTerm = ContextWindowTerm | PriceTerm | LatencyTerm
 """A comparison of a number, whose reasons differ in that number alone; where it is unknown, None is observed."""
-
-
-def _union(named: Callable[[str], int], names: Sequence[str]) -> int:
-    found = 0
-    for name in names:
-        found |= named(name)
-    return found

@@ -48,7 +48,7 @@ def ranked_of(solved: Solved, members: int) -> Ranked:
     for power, having in enumerate(scores.slices):
         for number in bits.positions(having & members):
             gained[number] += 1 << power
-    fallbacks, matching = catalog.fallbacks(), ranking.matching
+    fallbacks, matching = catalog.fallbacks, ranking.matching
     hinted = solved.preferred_provider is not None or solved.preferred_model is not None
     return Ranked(
         numbers,

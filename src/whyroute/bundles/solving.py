@@ -246,7 +246,7 @@ class JointSolved:
                     heappush(heap, (bound, count, part, None))
 
     def _fallbacks(self, numbers: Sequence[int]) -> list[bool]:
-        fallbacks = self.catalog.fallbacks()
+        fallbacks = self.catalog.fallbacks
         return [bool(fallbacks >> number & 1) for number in numbers]
 
     def fallbacks(self, numbers: Sequence[int]) -> int:

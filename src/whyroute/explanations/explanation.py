@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..caches import computed
 from ..catalog import Candidate, Catalog
 from ..constraints import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
@@ -174,7 +174,7 @@ class Explanation:
 
     # When nothing qualifies.
 
-    @cached_property
+    @computed
     def _conflicts(self) -> Conflicts[int]:
         return conflicts(
             self.constraints.admitted,
@@ -183,12 +183,12 @@ class Explanation:
             correction_limit=self.limits.corrections,
         )
 
-    @cached_property
+    @computed
     def cores(self) -> Sets:
         """The minimal sets of constraints that no candidate satisfies together, smallest first."""
         return self._named(self._conflicts.cores.sets)
 
-    @cached_property
+    @computed
     def corrections(self) -> Sets:
         """The minimal sets of constraints without which a candidate qualifies, smallest first."""
         return self._named(self._conflicts.corrections.sets)
@@ -197,7 +197,7 @@ class Explanation:
         named = self.constraints[:]
         return tuple([tuple([named[index] for index in each]) for each in sets])
 
-    @cached_property
+    @computed
     def relaxations(self) -> tuple[Relaxation, ...]:
         """For every correction the edits it takes, solved again, with the pick that they lead to."""
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
@@ -209,12 +209,12 @@ class Explanation:
         """Which of cores, corrections and relaxations a limit cut short."""
         return self._conflicts.truncated(self.limits.relaxations)
 
-    @cached_property
+    @computed
     def unknowns(self) -> tuple[Unknown, ...]:
         """Facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
         return tuple(unknowns(self.solved, self.limits.unknowns))
 
-    @cached_property
+    @computed
     def user_message(self) -> str | None:
         """One paragraph for the end user of a product built on this; None when something qualifies.
 
@@ -226,12 +226,12 @@ class Explanation:
 
     # Always.
 
-    @cached_property
+    @computed
     def near_misses(self) -> tuple[NearMiss, ...]:
         """The candidates that don't qualify, fewest failures first, then in rank order."""
         return tuple(near_misses(self.solved, self.limits.near_misses))
 
-    @cached_property
+    @computed
     def stopped_alone(self) -> tuple[tuple[NamedConstraint, int], ...]:
         """Each constraint that alone stops some candidates, with these candidates as a set, in constraint order."""
         return tuple(
@@ -257,14 +257,14 @@ class Explanation:
         """The candidates that a constraint rejects, grouped by reason, the largest group first."""
         return grouped(constraint)
 
-    @cached_property
+    @computed
     def contrast(self) -> Contrast | None:
         """Why the candidate of `why_not` is not the pick; None when none was asked about."""
         return None if self.why_not is None else contrast(self.solved, *self.why_not)
 
     # When something qualifies.
 
-    @cached_property
+    @computed
     def ranking(self) -> tuple[Ranked, ...]:
         """The candidates that qualify, best first, with the preferences that each meets; empty when none does."""
         return tuple(self._ranked(self.limits.ranking))
@@ -287,7 +287,7 @@ class Explanation:
             found.append(Ranked(candidate, wire_number(score), matched, hint, candidate.metadata.fallback, rules))
         return found
 
-    @cached_property
+    @computed
     def margin(self) -> Number | None:
         """By how much the pick's score exceeds the next one's; None when there is no next one."""
         if self.survivors.bit_count() < 2:
@@ -298,7 +298,7 @@ class Explanation:
         first, second = (ranking.scores.score(ranking.at(place)) for place in (0, 1))
         return wire_number(first - second)
 
-    @cached_property
+    @computed
     def decided_by(self) -> DecidedBy | None:
         """What puts the pick before the next in rank order; None when there is no next one."""
         if self.margin is None:
@@ -306,7 +306,7 @@ class Explanation:
         ranking = self.solved.ranked(self.survivors)
         return decided_by(ranking, ranking.at(1))
 
-    @cached_property
+    @computed
     def tightest(self) -> NamedConstraint | None:
         """The constraint that admits fewest, the first of equals: what the choice hangs on; None when none rejects."""
         admitted = self.solved.constraints.admitted
@@ -314,7 +314,7 @@ class Explanation:
         least = min(counts)
         return None if least == self.catalog.size else self.constraints[counts.index(least)]
 
-    @cached_property
+    @computed
     def redundant(self) -> tuple[NamedConstraint, ...]:
         """The constraints that reject nobody whom the others don't reject."""
         return tuple(

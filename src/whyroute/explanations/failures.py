@@ -152,7 +152,7 @@ def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
     for constraint in solved.constraints:
         match constraint.term:
             case LatencyTerm():
-                unmeasured = solved.catalog.all() & ~solved.catalog.p95_latency().known
+                unmeasured = solved.catalog.all() & ~solved.catalog.p95_latency.known
                 missing.append((constraint, "p95LatencyMs", unmeasured & ~constraint.admitted))
             case RegionTerm() | RegionListTerm():
                 nowhere = solved.catalog.in_region(UNSPECIFIED_REGION)

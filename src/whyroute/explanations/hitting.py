@@ -10,7 +10,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from heapq import merge
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, groupby, islice, product
+from math import prod
 from operator import or_
 from typing import Final
 
@@ -26,6 +27,13 @@ WORK: Final = 200_000
 
 _TABLE = 24
 """Up to so many different vertices all subsets are looked at, at once; with more they are searched."""
+
+_FEW_VERTICES = 8
+_FEW_EDGES = 64
+"""Up to so many different vertices and edges the sets, at most 70, are made edge by edge, which starts at once."""
+
+_FEW_CHOICES = 256
+"""Up to so many choices are made and then sorted; more are made in order, as far as they are asked for."""
 
 _GREEDY = 8
 """How many sets are made greedily when a search has found none."""
@@ -59,7 +67,9 @@ def hitting_sets(hits: Sequence[int], members: Sequence[Sequence[int]], limit: i
     always = [members[position] for position in forced]
     different = list(alike)
     if len(different) <= _TABLE:
-        every = (_vertices_of(number, len(different)) for number in _all_at_once(different))
+        few = len(different) <= _FEW_VERTICES and seen.bit_length() <= _FEW_EDGES
+        numbers = _one_by_one(different) if few else _all_at_once(different)
+        every = (_vertices_of(number, len(different)) for number in numbers)
         return Found.first(limit, _written_out(every, vertices, always, limit))
     bound = Work(work)
     some = list(islice(HittingSets(different, bound).enumerate(), limit + 1))
@@ -75,6 +85,37 @@ def transposed(sets: Iterable[Iterable[int]], members: int) -> list[int]:
     for position, each in enumerate(sets):
         for member in each:
             found[member] |= 1 << position
+    return found
+
+
+def _one_by_one(hits: Sequence[int]) -> list[int]:
+    """The minimal hitting sets of a few edges, as `_all_at_once` gives them: one edge after the other (Berge,
+    "Hypergraphs", 1989, section 2.1).
+    """
+    edges = [0] * max(hits, default=0).bit_length()
+    for vertex, hit in enumerate(reversed(hits)):
+        for edge in range(hit.bit_length()):
+            edges[edge] |= (hit >> edge & 1) << vertex
+    found = [0]
+    for edge in edges:
+        hitting: list[int] = []
+        missing: list[int] = []
+        for each in found:
+            (hitting if each & edge else missing).append(each)
+        if not edge or not missing:
+            continue
+        found = hitting.copy()
+        while edge:
+            lowest = edge & -edge
+            edge ^= lowest  # noqa: PLW2901 (its vertices, one after the other)
+            for each in missing:
+                larger = each | lowest
+                for other in hitting:
+                    if other & larger == other:
+                        break
+                else:
+                    found.append(larger)
+    found.sort(key=lambda number: (number.bit_count(), -number))
     return found
 
 
@@ -115,6 +156,9 @@ def _written_out(
         choices = [[*always, *(vertices[vertex] for vertex in each)] for each in same_size]
         if all(len(members) == 1 for each in choices for members in each):
             yield from (tuple(sorted(members[0] for members in each)) for each in choices)
+            continue
+        if not cut and sum(prod(map(len, each)) for each in choices) <= _FEW_CHOICES:
+            yield from sorted([tuple(sorted(each)) for sets in choices for each in product(*sets)])
             continue
         end = sorted(members[0] for members in choices[-1])
         for each in merge(*map(_choices, choices)):

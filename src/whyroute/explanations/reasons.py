@@ -6,13 +6,13 @@ from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from functools import cached_property
 from itertools import compress
 from json import JSONEncoder
 from json.encoder import encode_basestring
 from typing import Any, TypeVar, overload
 
 from .. import bits
+from ..caches import computed
 from ..catalog import Catalog
 from ..constraints import NamedConstraint
 from ..errors import Reason, Rejection, RejectionReason, WireSequence
@@ -80,19 +80,19 @@ class _Roster:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
 
-    @cached_property
+    @computed
     def providers(self) -> list[ProviderMetadata]:
         return [meta for meta in self.catalog.metadata for _ in meta.models]
 
-    @cached_property
+    @computed
     def models(self) -> list[ModelInfo]:
         return [model for meta in self.catalog.metadata for model in meta.models]
 
-    @cached_property
+    @computed
     def ids(self) -> list[str]:
         return [f"{meta.id}/{model.name}" for meta in self.catalog.metadata for model in meta.models]
 
-    @cached_property
+    @computed
     def id_texts(self) -> list[str]:
         # JSON escapes character by character, so the text is put together from those of the provider and the model.
         tails = _Made(lambda name: "/" + encode_basestring(name)[1:])
@@ -102,7 +102,7 @@ class _Roster:
             found += [head + tails[model.name] for model in meta.models]
         return found
 
-    @cached_property
+    @computed
     def _order(self) -> array[int]:
         return self.catalog.input_order()
 
@@ -123,7 +123,7 @@ class _Split:
         self.roster = roster
         self.members = members
 
-    @cached_property
+    @computed
     def admitting(self) -> bytes:
         return self.roster.selectors(self.members)
 
@@ -159,7 +159,7 @@ class _Selection(WireSequence[T]):
             if 1 in selectors[part]:
                 yield part, selectors[part]
 
-    @cached_property
+    @computed
     def _places(self) -> array[int]:
         selectors = self._selectors
         return array("I", compress(range(len(selectors)), selectors))
@@ -216,8 +216,7 @@ class _Ids(_Selection[str]):
         """The JSON text of `to_wire`, in pieces."""
         between = "["
         for part, selectors in self._blocks():
-            yield between
-            yield ", ".join(compress(self._roster.id_texts[part], selectors))
+            yield between + ", ".join(compress(self._roster.id_texts[part], selectors))
             between = ", "
         yield "]" if between == ", " else "[]"
 
@@ -228,7 +227,10 @@ class _Rejections(_Selection[Rejection]):
     def __init__(self, split: _Split, term: Term) -> None:
         super().__init__(split)
         self._term = term
-        self._reasons = _Made(_reason_maker(term))
+
+    @computed
+    def _reasons(self) -> _Made[RejectionReason]:
+        return _Made(_reason_maker(self._term))
 
     @property
     def _selectors(self) -> bytes:
@@ -281,8 +283,8 @@ class _Rejections(_Selection[Rejection]):
             pieces = [""] * (2 * len(observed))
             pieces[::2] = ids
             pieces[1::2] = map(texts.__getitem__, observed)
-            yield between
-            yield "".join(pieces)[: -len(_NEXT)]
+            pieces[-1] = pieces[-1][: -len(_NEXT)]
+            yield between + "".join(pieces)
             between = _NEXT
         yield "]" if between == _NEXT else "[]"
 
@@ -344,7 +346,12 @@ def _text_maker(term: Term) -> _TextMaker:
     lists: dict[int, tuple[Any, str]] = {}  # by identity: the reasons of a term share their lists of names
 
     def encoded(value: Any) -> str:
-        if type(value) is not tuple:
+        kind = type(value)
+        if kind is str:
+            return encode_basestring(value)
+        if kind is int or kind is float:
+            return repr(value)  # all are finite
+        if kind is not tuple:
             return _ENCODE(value)
         known = lists.get(id(value))
         if known is None:
@@ -354,8 +361,9 @@ def _text_maker(term: Term) -> _TextMaker:
         return known[1]
 
     def text_of(reason: RejectionReason) -> str:
-        head = f'"code": {_ENCODE(reason.code)}, "message": {_ENCODE(reason.message)}'
-        return "".join([head, *(f", {_ENCODE(key)}: {encoded(value)}" for key, value in reason.details.items())])
+        return f'"code": {encode_basestring(reason.code)}, "message": {encode_basestring(reason.message)}' + "".join(
+            [f", {encode_basestring(key)}: {encoded(value)}" for key, value in reason.details.items()]
+        )
 
     def in_full(observed: Sequence[Any]) -> Iterator[str]:
         return (f', "reason": {{{text_of(term.reason(each))}}}}}{_NEXT}' for each in observed)
@@ -364,10 +372,12 @@ def _text_maker(term: Term) -> _TextMaker:
         return in_full
     # Nearly every candidate may have a number of its own: all but the number is written once.
     reason = term.number_reason()
-    start = f', "reason": {{"code": {_ENCODE(reason.code)}, "message": {_ENCODE(reason.before)[:-1]}'
-    middle = f"{_ENCODE(reason.after)[1:]}, {_ENCODE(reason.field)}: "
-    rest = _ENCODE(reason.details)[1:-1]
-    end = f"{', ' if rest else ''}{rest}}}}}{_NEXT}"
+    start = (
+        f', "reason": {{"code": {encode_basestring(reason.code)}, "message": {encode_basestring(reason.before)[:-1]}'
+    )
+    middle = f"{encode_basestring(reason.after)[1:]}, {encode_basestring(reason.field)}: "
+    rest = "".join([f", {encode_basestring(key)}: {encoded(value)}" for key, value in reason.details.items()])
+    end = f"{rest}}}}}{_NEXT}"
 
     def filled_in(observed: Sequence[Any]) -> Iterable[str]:
         numbers = [each for each in observed if each is not None]

@@ -50,7 +50,7 @@ def score_clause(explanation: Explanation) -> str | None:
 
 def _tie(explanation: Explanation) -> str:
     ranking = explanation.solved.ranked(explanation.survivors)
-    return tie_clause(ranking, ranking.scores.best(ranking.hinted or ranking.members))
+    return tie_clause(ranking)
 
 
 def hinges(explanation: Explanation) -> tuple[NamedConstraint, ...]:

@@ -1,20 +1,15 @@
 """What decides between candidates that score the same, in plain words: as a decision and as an explanation tell it."""
 
 from .. import bits
-from ..catalog import Candidate
+from ..catalog import Catalog
 from ..ranking import Order, Ranking
 
 __all__ = ["deciding_order", "tie_clause"]
 
 
-def tie_clause(ranking: Ranking, tied: int) -> str:
-    """What puts the pick before the next of those that score the same.
-
-    Args:
-        ranking: The candidates that qualify.
-        tied: Two or more that score the same, the pick among them.
-    """
-    told = ""
+def tie_clause(ranking: Ranking) -> str:
+    """What puts the pick before the next of those that score the same, of which there is at least one."""
+    told, tied = "", ranking.tied
     for order in ranking.orders:
         foremost = order.foremost(tied)
         if foremost != tied:
@@ -22,14 +17,16 @@ def tie_clause(ranking: Ranking, tied: int) -> str:
                 return order.told
             told = f"{order.told}; of {foremost.bit_count()} that tie, "
         tied = foremost
-    return told + _by_name(ranking.catalog.candidate(ranking.best()), ranking, tied)
+    return told + _by_name(ranking.catalog, tied)
 
 
-def _by_name(pick: Candidate, ranking: Ranking, tied: int) -> str:
-    following = ranking.catalog.candidate(bits.select(tied, 1))
-    if following.metadata.id != pick.metadata.id:
+def _by_name(catalog: Catalog, tied: int) -> str:
+    """Which part of the tie-break order puts the lowest of a set before the next."""
+    best = bits.lowest(tied)
+    metadata = catalog.metadata_of(best)
+    if catalog.metadata_of(bits.lowest(tied & (tied - 1))) is not metadata:
         return "the order of provider ids decides"
-    if pick.metadata.default_model == pick.model.name:
+    if metadata.default_model == catalog.candidate(best).model.name:
         return "it is the provider's default model"
     return "the order of model names decides"
 

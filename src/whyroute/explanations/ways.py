@@ -108,7 +108,7 @@ def _lacking(constraint: NamedConstraint, members: int) -> Iterator[tuple[str, i
         return
     match constraint.term:
         case LatencyTerm():
-            name, lacking = "the p95 latency", members & ~catalog.p95_latency().known
+            name, lacking = "the p95 latency", members & ~catalog.p95_latency.known
         case RegionTerm() | RegionListTerm():
             name, lacking = "the region", members & catalog.in_region(UNSPECIFIED_REGION)
         case _:

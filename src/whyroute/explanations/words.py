@@ -175,7 +175,7 @@ def nearest_sentence(constraint: NamedConstraint, members: int) -> str:
             which = "it" if one else f"the {_most(op, 'dearest', 'cheapest', 'nearest')} {them}".rstrip()
             return f"{which} costs {usd(price or 0)}"
         case LatencyTerm(op=op, wanted=wanted):
-            unknown = (members & ~catalog.p95_latency().known).bit_count()
+            unknown = (members & ~catalog.p95_latency.known).bit_count()
             latency = _nearest(catalog, members, lambda model: model.p95_latency_ms, op, wanted)
             if latency is None:
                 return "its p95 latency is not known" if one else f"no p95 latency {among}is known"

@@ -84,7 +84,7 @@ class Judge:
         if expect.pick is not None:
             yield from _pick(expect.pick, solved)
         if expect.fallback is not None:
-            got = None if not solved.survivors else solved.survivors & ~solved.catalog.fallbacks() == 0
+            got = None if not solved.survivors else solved.survivors & ~solved.catalog.fallbacks == 0
             if got is not expect.fallback:
                 yield Mismatch("fallback", expect.fallback, got)
         if expect.every is not None:

@@ -20,10 +20,10 @@ def idle_caps(survey: Survey) -> Iterator[Finding]:
             continue
         cost, tokens = part.value.max_cost_per_call_usd, part.value.max_tokens_per_call
         if cost is not None:
-            beyond = survey.catalog.prompt_price().meets(">", cost) & view
+            beyond = survey.catalog.prompt_price.meets(">", cost) & view
             yield from _idle(survey, part, "maxCostPerCallUsd", f"no prompt price is above {ecmascript(cost)}", beyond)
         if tokens is not None:
-            beyond = survey.catalog.context_window().meets("<", tokens) & view
+            beyond = survey.catalog.context_window.meets("<", tokens) & view
             yield from _idle(
                 survey, part, "maxTokensPerCall", f"no context window is below {ecmascript(tokens)}", beyond
             )
