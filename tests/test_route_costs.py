@@ -113,6 +113,6 @@ def test_a_route_costs_little_more_over_a_hundred_times_the_candidates() -> None
     assert measure(Case("route", LARGE, [system(OURS, LARGE), system("small", SMALL)]), 5).ratios["small"].median < 10
 
 
-CALLS_OF_ALL_CORES = 680
+CALLS_OF_ALL_CORES = 470
 CALLS_OF_AN_ALTERNATE = 3.3
 CALLS_OF_ALL_REASONS = 1.8
