@@ -1,10 +1,15 @@
 """docs/service.md says what is so."""
 
+import json
 import re
+import shlex
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
+from serverkit import serving
 from whyroute.cli import main
 from whyroute.rulepack import load_pack
 from whyroute.server.bundling import MAX_SLOTS, MAX_TIES, SEARCH
@@ -14,7 +19,8 @@ from whyroute.server.openapi import openapi_document
 from whyroute.server.queries import MAX_LIMIT
 from whyroute.server.registrations import MAX_ID_LENGTH
 
-PAGE = (Path(__file__).parents[2] / "docs" / "service.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -65,3 +71,17 @@ def test_its_descriptors_are_read(tmp_path: Path) -> None:
     (example,) = [body for language, body in FENCE.findall(PAGE) if language == "yaml"]
     (tmp_path / "pack.yaml").write_text(f"whyroute: 1\n{example}", "utf-8")
     assert list(load_pack(tmp_path).descriptors) == ["gpu:h100"]
+
+
+def test_the_readme_starts_it_and_asks_it(tmp_path: Path) -> None:
+    section = (ROOT / "README.md").read_text("utf-8").partition("## As a service\n")[2].partition("\n## ")[0]
+    blocks = dict(FENCE.findall(section))
+    started, asked = (shlex.split(line) for line in blocks["sh"].splitlines())
+    with serving(tmp_path, *started[3:], pack=ROOT / started[2]) as process:
+        url = urlsplit(asked[2])
+        name, _, value = asked[asked.index("-H") + 1].partition(": ")
+        answer = httpx.post(f"{process.url}{url.path}", content=asked[-1], headers={name: value}).json()
+    shown = re.sub(r"\.\.\.", "null", blocks["json"])
+    assert list(answer) == list(json.loads(shown))
+    assert answer["decision"]["pick"] == json.loads(shown)["decision"]["pick"]
+    assert url.port == 8000
