@@ -333,6 +333,7 @@ class Catalog(Sequence[ModelProvider]):
                 seen.add(meta.id)
         self._providers: tuple[ModelProvider, ...] = tuple(provider for provider, _ in members)
         self._metadata: tuple[ProviderMetadata, ...] = tuple(metadata)
+        self._ids: list[str] = [meta.id for meta in metadata]
         self._size = sum(len(meta.models) for meta in metadata)
         self._all = bits.full(self._size)
         self._order: tuple[array[int], array[int]] | None = None
@@ -577,6 +578,7 @@ class Catalog(Sequence[ModelProvider]):
         found = Catalog.__new__(Catalog)
         found._providers = (*self._providers, provider)
         found._metadata = (*self._metadata, meta)
+        found._ids = [*self._ids, meta.id]
         found._size = self._size + len(meta.models)
         found._all = bits.full(found._size)
         found._columns = {}
@@ -620,16 +622,9 @@ class Catalog(Sequence[ModelProvider]):
 
     def _range_of(self, provider_id: str) -> tuple[int, int]:
         """Where a provider's candidates start and how many there are; none: where they would start, and 0."""
-        owner, _ = self._numbering()
-        metadata = self._metadata
-        low, high = 0, self._size
-        while low < high:
-            middle = (low + high) >> 1
-            if metadata[owner[middle]].id < provider_id:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self._size and (meta := metadata[owner[low]]).id == provider_id:
+        owner, _ = self._order or self._numbering()
+        low = bisect_left(owner, provider_id, key=self._ids.__getitem__)
+        if low < self._size and (meta := self._metadata[owner[low]]).id == provider_id:
             return low, len(meta.models)
         return low, 0
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from json.encoder import JSONEncoder, encode_basestring
-from typing import Any, Final
+from json.encoder import encode_basestring
+from typing import Any
 
 from .caches import computed
 from .catalog import Candidate
@@ -23,7 +23,6 @@ __all__ = ["Decision", "outcome_of"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
 _LABELS_SHOWN = 3
-_ENCODE: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -97,11 +96,11 @@ class Decision:
         """`to_dict` as JSON text."""
         ranking = self._ranking
         texts = ranking.catalog.candidate_texts()
-        alternates = ", ".join(map(texts.__getitem__, ranking.starting(1)))
+        pick, *alternates = map(texts.__getitem__, ranking.numbers())
         return (
-            f'{{"pick": {texts[ranking.best()]}, "alternates": [{alternates}], '
+            f'{{"pick": {pick}, "alternates": [{", ".join(alternates)}], '
             f'"fallback": {"true" if self.fallback else "false"}, '
-            f'"reason": {encode_basestring(self.reason)}, "score": {_ENCODE(self.score)}}}'
+            f'"reason": {encode_basestring(self.reason)}, "score": {self.score!r}}}'
         )
 
 

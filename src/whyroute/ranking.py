@@ -216,6 +216,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
 
 
+def _leading(members: int, scores: Scores, orders: Orders) -> int:
+    """Those of a set that is not empty that only the tie-break order tells apart from its first."""
+    found = scores.best(members)
+    for order in orders:
+        found = order.foremost(found)
+    return found
+
+
 class _Classes:
     """Candidates of equal rank but for the tie-break order, class by class, found when they are asked for.
 
@@ -243,9 +251,7 @@ class _Classes:
             if not self._rest:
                 return False
             part = self._rest.pop()
-            found = self._scores.best(part)
-            for order in self._orders:
-                found = order.foremost(found)
+            found = _leading(part, self._scores, self._orders)
             if part != found:
                 self._rest.append(part ^ found)
             count = found.bit_count()
@@ -358,6 +364,17 @@ class Ranking:
 
     def __iter__(self) -> Iterator[int]:
         return self.starting(0)
+
+    def numbers(self) -> list[int]:
+        """All numbers, best first. Nothing is kept of it, for whoever reads them once."""
+        found: list[int] = []
+        for part in (self.hinted, self.members & ~self.hinted):
+            rest = part
+            while rest:
+                leading = _leading(rest, self.scores, self.orders)
+                found += bits.positions(leading)
+                rest ^= leading
+        return found
 
     def starting(self, place: int) -> Iterator[int]:
         """The numbers from a place from 0 on, best first."""

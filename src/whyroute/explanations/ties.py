@@ -26,7 +26,8 @@ def _by_name(catalog: Catalog, tied: int) -> str:
     metadata = catalog.metadata_of(best)
     if catalog.metadata_of(bits.lowest(tied & (tied - 1))) is not metadata:
         return "the order of provider ids decides"
-    if metadata.default_model == catalog.candidate(best).model.name:
+    default = metadata.default_model
+    if default is not None and default == catalog.candidate(best).model.name:
         return "it is the provider's default model"
     return "the order of model names decides"
 
