@@ -190,13 +190,15 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
 
 
 def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
-    weights: dict[str, Number] = {}
-    sums: dict[str, Fraction] = {}  # of what stands more than once
     features, attributes = candidate.model.features, candidate.metadata.attributes
-    for preference in capability.prefer:
-        name, weight = preference.feature, preference.weight
-        if name not in features and name not in attributes:
-            continue
+    met = [(each.feature, each.weight) for each in capability.prefer]
+    met = [each for each in met if each[0] in features or each[0] in attributes]
+    weights = dict(met)
+    if len(weights) == len(met):
+        return [_weighted(name, weight) for name, weight in met]
+    weights.clear()
+    sums: dict[str, Fraction] = {}  # of what stands more than once
+    for name, weight in met:
         if name in weights:
             sums[name] = sums.get(name, exact(weights[name])) + exact(weight)
         else:

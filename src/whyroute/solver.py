@@ -29,11 +29,13 @@ class Engine(Protocol):
 
 
 class BitSetDomain(Domain):
-    """A domain that holds its values as a bit set. The list it inherits stays empty."""
+    """A domain that holds its values as a bit set. The list it inherits stays empty, and so needs no states."""
 
     def __init__(self, members: int) -> None:
-        super().__init__(())
         self.members = members
+
+    def resetState(self) -> None:  # noqa: N802 (the library's name)
+        """Nothing was hidden in the list: there is nothing to be brought back."""
 
     def __bool__(self) -> bool:
         return self.members != 0
