@@ -257,6 +257,11 @@ class _Classes:
             self.ends.append(self.start(len(self.ends)) + count)
             return True
 
+    def has(self, index: int) -> bool:
+        """Whether there is a class of that index; all before it were found."""
+        # Another thread may have found the last one between the first look and the search, which then finds none.
+        return index < len(self.ends) or self.find_next() or index < len(self.ends)
+
     def start(self, index: int) -> int:
         """The place of the first candidate of a class."""
         return self.ends[index - 1] if index else 0
@@ -363,7 +368,7 @@ class Ranking:
         """The numbers from a place from 0 on, best first."""
         classes = self._classes
         index = classes.at(place)
-        while index < len(classes.ends) or classes.find_next():
+        while classes.has(index):
             start = classes.start(index)
             kept = classes.kept[index]
             numbers = bits.positions(kept) if kept >= 0 else iter(classes.numbers(index))
@@ -391,7 +396,7 @@ class Ranking:
             return None
         classes = self._classes
         index = 0
-        while index < len(classes.ends) or classes.find_next():
+        while classes.has(index):
             kept, start = classes.kept[index], classes.start(index)
             if kept >= 0:
                 if kept >> number & 1:
