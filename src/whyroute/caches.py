@@ -47,7 +47,7 @@ def remembered(known: dict[K, V], key: K, most: int, make: Callable[[], V]) -> V
     found: Any = known.get(key)
     if found is None:
         found = make()
-        if len(known) >= most:
+        while known and len(known) >= most:  # more than one goes where two threads made room by the same one before
             with suppress(RuntimeError, StopIteration):  # another thread is making room
                 known.pop(next(iter(known)), None)
         known[key] = found
