@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
-__all__ = ["computed", "remembered"]
+__all__ = ["LONG", "computed", "remembered"]
+
+LONG: Final = 1000
+"""What is known by names that have more characters together is not kept: whoever asks may send any number of them."""
 
 K = TypeVar("K")
 V = TypeVar("V")
