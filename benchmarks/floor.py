@@ -40,7 +40,8 @@ def floor(bench: Bench) -> list[Part]:
 
 def _stages_at(size: int) -> Items:
     catalog = indexed(size)
-    requests = fitting(catalog)
+    # Of each stage that a catalog knows requests by, its own objects, or it would be asked what the stage before was.
+    requests, to_solve, to_pick = (fitting(catalog) for _ in range(3))
     read = [sets_read(catalog, request) for request in requests]
     counts = [sum((members.bit_length() + 7) // 8 for members in each) for each in read]
     octets = b"\1" * max(counts)  # none of them is looked for, so that all are read
@@ -61,10 +62,10 @@ def _stages_at(size: int) -> Items:
         return compile_constraints(requests[at].capability, requests[at].policy, catalog)
 
     def solved(at: int) -> object:
-        return solve(requests[at].capability, catalog, policy=requests[at].policy)
+        return solve(to_solve[at].capability, catalog, policy=to_solve[at].policy)
 
     def picked(at: int) -> object:
-        return wr.route(requests[at].capability, catalog, policy=requests[at].policy).candidate
+        return wr.route(to_pick[at].capability, catalog, policy=to_pick[at].policy).candidate
 
     works = (lambda at: octets.find(b"\0", 0, counts[at]), combined, asked, compiled, solved, picked)
     systems = [python_system(OURS, router(catalog, requests))]

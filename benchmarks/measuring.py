@@ -257,8 +257,8 @@ def measure(
 ) -> Measured:
     """Compare the answers of a case, then time it.
 
-    Turns go on with the requests where the turn before ended, so that no system is asked again what it was asked a
-    moment ago, however few requests a turn has.
+    Turns go on with the requests where the turn before ended, and the first one where neither comparing nor warming up
+    has ended, so that no system is asked again what it was asked a moment ago, however few requests a turn has.
 
     Args:
         case: The case.
@@ -287,6 +287,8 @@ def measure(
     systems = [system for system in case.systems if system.name in counts]
     # A whole number of rounds over all requests begins anew; else the next turn goes on after the longest.
     step = max((count % case.requests for count in counts.values()), default=0) or 1
+    asked = [number for number in (*counts.values(), *compared.values()) if number < case.requests]
+    start = 0 if case.once else max([_TRIED, *asked])
     rounds = case.rounds or rounds
     times: _Times = {system.name: [] for system in systems}
     gc.collect()
@@ -300,7 +302,7 @@ def measure(
             for system in [*systems[turn % len(systems) :], *systems[: turn % len(systems)]]:
                 if system.name in times:
                     try:
-                        taken = _of_one(system, turn * step % case.requests, counts[system.name])
+                        taken = _of_one(system, (start + turn * step) % case.requests, counts[system.name])
                     except TimeoutError as error:
                         del times[system.name]
                         left[system.name] = str(error)
@@ -362,13 +364,16 @@ def _count(system: System, turn_seconds: float, requests: int) -> int:
         once = system.timed(1 % requests, 1).seconds  # the first may have loaded or compiled something
     if once >= turn_seconds:
         return 1
-    once = min(once, system.timed(0, 8).seconds / 8)
+    once = min(once, system.timed(0, _TRIED).seconds / _TRIED)
     if once * requests < turn_seconds:
         once = min(once, system.timed(0, requests).seconds / requests)
     # A turn is tried out: what is compiled while it runs is faster at its end.
     tried = _fitting(once, turn_seconds, requests)
     return _fitting(min(once, system.timed(0, tried).seconds / tried), turn_seconds, requests)
 
+
+_TRIED: Final = 8
+"""How many operations, from the first request on, tell how long one takes."""
 
 _COLD: Final = 100
 """How many times as long as a turn a first operation may take that is done again; what takes longer is slow itself."""

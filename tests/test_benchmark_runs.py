@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from benchmarks import running
 from benchmarks.__main__ import main
-from benchmarks.bench import fitting
+from benchmarks.bench import Bench, fitting, indexed
 from benchmarks.catalogs import catalog_of
 from benchmarks.floor import STAGES, TASK, sets_read
 from benchmarks.measuring import OURS, Case, Figure, Part, System, Taken, measure, python_system
@@ -17,6 +17,7 @@ from benchmarks.peers import UnavailableError
 from benchmarks.peers.json_rules import VARIABLE, JsonRules
 from benchmarks.reuse import AGAIN, FIRST
 from benchmarks.running import run
+from benchmarks.suites import SUITES
 from benchmarks.targets import OTHERS, others, shares
 from benchmarks.writing import PAGE, RESULTS, page_with, results_in
 from rich.console import Console
@@ -28,13 +29,17 @@ from whyroute.bits import BitSlices
 class _Asked:
     """A system that notes which requests it is asked for in a turn, each for so many seconds."""
 
-    def __init__(self, name: str, seconds: float, fails: bool = False) -> None:
+    def __init__(self, name: str, seconds: float, fails: bool = False, requests: int = 8) -> None:
         self.turns: list[list[int]] = []
-        self.system = System(name, None, self._timed)
-        self._seconds, self._fails = seconds, fails
+        self.system = System(name, self._answer, self._timed)
+        self._seconds, self._fails, self._requests = seconds, fails, requests
+
+    def _answer(self, number: int) -> int:
+        self.turns.append([number])
+        return number
 
     def _timed(self, first: int, count: int) -> Taken:
-        self.turns.append([(first + at) % 8 for at in range(count)])
+        self.turns.append([(first + at) % self._requests for at in range(count)])
         if self._fails and len(self.turns) > 4:
             raise TimeoutError("it took long")
         return Taken(self._seconds * count)
@@ -46,6 +51,35 @@ def test_a_turn_goes_on_where_the_one_before_ended() -> None:
     measure(Case("x", 1, [ours.system, other.system], requests=8, compared=0), 5)
     assert ours.turns[-5:] == [[0, 1], [2, 3], [4, 5], [6, 7], [0, 1]]
     assert other.turns[-5:] == [[0], [2], [4], [6], [0]]
+
+
+@pytest.mark.parametrize("seconds", [0.0001, 0.0005, 0.003, 0.005, 0.009, 0.015, 0.03, 1.0])
+@pytest.mark.parametrize("others", [(), (0.0001,), (0.004,), (1.0, 0.003)])
+@pytest.mark.parametrize("compared", [0, 2, 8, 64])
+def test_the_first_turn_asks_nothing_of_a_moment_ago(seconds: float, others: tuple[float, ...], compared: int) -> None:
+    """Else the only turn that there is, where one takes long, would show what is kept of the last few requests."""
+    ours = _Asked(OURS, seconds, requests=64)
+    systems = [ours, *(_Asked(f"other {at}", each, requests=64) for at, each in enumerate(others))]
+    measure(Case("x", 1, [each.system for each in systems], compared=compared), 1)
+    *before, first = ours.turns
+    recent: list[int] = []
+    for number in (number for turn in before for number in turn):
+        recent = [*recent, number][-4:] if number not in recent else recent
+    for number in first[:4]:
+        assert number not in recent
+        recent = [*recent, number][-4:]
+
+
+def test_stages_of_a_route_are_not_asked_what_another_was() -> None:
+    """A catalog keeps what the last few requests came to, known by the very objects."""
+    catalog = indexed(60)
+    asked: dict[str, int] = {}
+    (case,) = (item for item in SUITES["floor"](Bench(quick=True))[1].items() if isinstance(item, Case))
+    for system in case.systems:
+        before = dict(catalog.recent)
+        system.timed(7, 1)
+        asked[system.name] = len(catalog.recent.keys() - before.keys())
+    assert asked == {**dict.fromkeys(STAGES, 0), OURS: 1, "solved": 1, "picked": 1}
 
 
 def test_all_requests_go_round_where_they_fit_into_a_turn() -> None:

@@ -1,14 +1,16 @@
 """Rankings: places, either way round, and what they cost."""
 
 import random
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counting import calls, kept
-from whyroute import Catalog
+from whyroute import Catalog, ranking
 from whyroute.declarations import Preference
 from whyroute.ranking import RankedCandidates, Ranking, Scores
 
@@ -67,6 +69,42 @@ def test_places_are_those_of_a_sorted_list(scores: list[int], data: st.DataObjec
     with pytest.raises(IndexError):
         ranking.at(len(scores))
     assert list(ranking.starting(len(scores))) == []
+
+
+class Overtaken:
+    """In place of the lock of classes: when the main thread comes for the second time, another has done all before."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._lock = threading.Lock()
+        self._work = work
+        self._times = 0
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._times += 1
+            if self._times == 2:
+                other = threading.Thread(target=self._work)
+                other.start()
+                other.join()
+        self._lock.acquire()
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.release()
+
+
+@pytest.mark.parametrize(
+    "read",
+    [list, lambda ranked: ranked.place_of(1)],
+    ids=["iterated", "place"],
+)
+def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
+    read: Callable[[Ranking], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = [0, 0, 1, 1]
+    expected = read(ranking_of(scores))
+    shared = ranking_of(scores)
+    monkeypatch.setattr(ranking, "_FINDING", Overtaken(lambda: list(shared)))
+    assert read(shared) == expected
 
 
 def test_a_candidate_that_is_not_ranked_has_no_place() -> None:

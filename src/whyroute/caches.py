@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
-__all__ = ["computed", "remembered"]
+__all__ = ["LONG", "computed", "remembered"]
+
+LONG: Final = 1000
+"""What is known by names that have more characters together is not kept: whoever asks may send any number of them."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -47,7 +50,7 @@ def remembered(known: dict[K, V], key: K, most: int, make: Callable[[], V]) -> V
     found: Any = known.get(key)
     if found is None:
         found = make()
-        if len(known) >= most:
+        while known and len(known) >= most:  # more than one goes where two threads made room by the same one before
             with suppress(RuntimeError, StopIteration):  # another thread is making room
                 known.pop(next(iter(known)), None)
         known[key] = found

@@ -280,7 +280,7 @@ class Recent(dict[tuple[int, int], Any]):
 
     def keep(self, capability: object, policy: object, made: Any) -> None:
         """Keep what was made of them, in place of the oldest."""
-        if len(self) >= _RECENT:
+        while len(self) >= _RECENT:  # more than one goes where two threads made room by the same one before
             try:  # noqa: SIM105 (`suppress` would take longer than all the rest)
                 self.pop(next(iter(self)), None)
             except (RuntimeError, StopIteration):  # another thread is making room

@@ -6,7 +6,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
 
-from .caches import computed
+from .caches import LONG, computed
 from .catalog import Candidate
 from .constraints import Constraints
 from .declarations import Capability
@@ -205,7 +205,10 @@ def _matched_preferences(candidate: Candidate, capability: Capability) -> list[s
             weights[name] = weight
     for name, total in sums.items():
         weights[name] = wire_number(total)
-    return [_weighted(name, weight) for name, weight in weights.items()]
+    return [
+        _weighted(name, weight) if len(name) <= LONG else _weighted.__wrapped__(name, weight)
+        for name, weight in weights.items()
+    ]
 
 
 @lru_cache(maxsize=1024)

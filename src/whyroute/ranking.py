@@ -9,13 +9,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice
 from math import gcd
 from typing import Any, Protocol, overload
 
 from . import bits
-from .caches import remembered
+from .caches import LONG, remembered
 from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import Number, scaled, wire_number
@@ -129,12 +128,14 @@ class _Weights:
         unit: The unit, as an integer over the power of ten.
         low: The sum of the penalties: a penalty for some is a gain for all others, over a lower floor.
         exponent: The power of ten.
+        few: Whether they are few, with short names, so that they may be kept.
     """
 
     units: tuple[tuple[str | int, int], ...]
     unit: int
     low: int
     exponent: int
+    few: bool
 
     @classmethod
     def of(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
@@ -144,8 +145,7 @@ class _Weights:
         known = _WEIGHED.get(id(preferences))
         if known is None or known[0] is not preferences:
             known = preferences, cls._made(preferences, wishes)
-            if len(preferences) <= _FEW_WEIGHTS:
-                _WEIGHED.pop(id(preferences), None)
+            if known[1].few:
                 remembered(_WEIGHED, id(preferences), _MOST_WEIGHED, lambda: known)
         return known[1]
 
@@ -156,7 +156,13 @@ class _Weights:
             parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
         if len(parts) > _FEW_WEIGHTS:
             return _weighed(tuple(parts))
-        return _weighed_before(tuple(parts))
+        key = tuple(parts)
+        found = _WEIGHED_BEFORE.get(key)
+        if found is None:
+            found = _weighed(key)
+            if found.few:
+                remembered(_WEIGHED_BEFORE, key, _MOST_WEIGHED, lambda: found)
+        return found
 
 
 def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
@@ -167,11 +173,13 @@ def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
         sums[key] = sums.get(key, 0) + digits * 10 ** (power - exponent)
     unit = gcd(*sums.values()) or 1
     low = sum(weight for weight in sums.values() if weight < 0)
-    return _Weights(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
+    units = tuple((key, weight // unit) for key, weight in sums.items() if weight)
+    few = len(weights) <= _FEW_WEIGHTS and sum(len(key) for key in sums if isinstance(key, str)) <= LONG
+    return _Weights(units, unit, low, exponent, few)
 
 
 _MOST_WEIGHED = 1024
-_weighed_before = lru_cache(maxsize=_MOST_WEIGHED)(_weighed)
+_WEIGHED_BEFORE: dict[tuple[tuple[str | int, Number], ...], _Weights] = {}
 _WEIGHED: dict[int, tuple[Sequence[Preference], _Weights]] = {}
 """By the `id` of preferences that are kept alive here, so that no others can take their place."""
 _FEW_WEIGHTS = 16
@@ -262,6 +270,11 @@ class _Classes:
                 self.kept.append(found)
             self.ends.append(self.start(len(self.ends)) + count)
             return True
+
+    def has(self, index: int) -> bool:
+        """Whether there is a class of that index; all before it were found."""
+        # Another thread may have found the last one between the first look and the search, which then finds none.
+        return index < len(self.ends) or self.find_next() or index < len(self.ends)
 
     def start(self, index: int) -> int:
         """The place of the first candidate of a class."""
@@ -380,7 +393,7 @@ class Ranking:
         """The numbers from a place from 0 on, best first."""
         classes = self._classes
         index = classes.at(place)
-        while index < len(classes.ends) or classes.find_next():
+        while classes.has(index):
             start = classes.start(index)
             kept = classes.kept[index]
             numbers = bits.positions(kept) if kept >= 0 else iter(classes.numbers(index))
@@ -408,7 +421,7 @@ class Ranking:
             return None
         classes = self._classes
         index = 0
-        while index < len(classes.ends) or classes.find_next():
+        while classes.has(index):
             kept, start = classes.kept[index], classes.start(index)
             if kept >= 0:
                 if kept >> number & 1:

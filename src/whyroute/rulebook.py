@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .caches import remembered
+from .caches import LONG, remembered
 from .conditions import Condition, condition_order, named_condition_issues, read_condition
 from .errors import InvalidRequestError
 from .instances import plain_form
@@ -224,9 +224,11 @@ class Rulebook:
         tenant = request.tenant if looked.of_tenant else None
         key = *values.values(), tenant, bisect_right(looked.dates, request.at.start)
         found = self._applying.get(key)
-        if found is None:
-            found = remembered(self._applying, key, _APPLYING, lambda: self._found(request, values))
-        return found
+        if found is not None:
+            return found
+        if _is_long((*values.values(), tenant)):
+            return self._found(request, values)
+        return remembered(self._applying, key, _APPLYING, lambda: self._found(request, values))
 
     def _found(self, request: RequestFacts, values: dict[str, Any]) -> InForce:
         at = request.at
@@ -268,9 +270,11 @@ class Rulebook:
             key.append(values[name])
         known = tuple(key)
         found = self._asked.get(known)
-        if found is None:
-            found = remembered(self._asked, known, _ASKED, lambda: entry.asks_for(request, when))
-        return found
+        if found is not None:
+            return found
+        if _is_long(known):
+            return entry.asks_for(request, when)
+        return remembered(self._asked, known, _ASKED, lambda: entry.asks_for(request, when))
 
     def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
         """One of some of its rules; what is found out about one of them is known to both."""
@@ -283,6 +287,11 @@ class Rulebook:
             tuple(waiver for waiver in self.waivers if waiver.rule not in names),
             self.regions,
         )
+
+
+def _is_long(values: Iterable[str | tuple[str, ...] | None]) -> bool:
+    """Whether what a request says is too long to be kept."""
+    return sum(len(each) if isinstance(each, str) else sum(map(len, each)) for each in values if each) > LONG
 
 
 def read_rulebook(

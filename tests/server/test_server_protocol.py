@@ -31,12 +31,25 @@ class Wire(asyncio.Transport):
     def is_closing(self) -> bool:
         return False
 
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
 
 async def _nothing(scope: Any, receive: Any, send: Any) -> None:
     raise AssertionError("no request gets through")
+
+
+async def _answering(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+    await send({"type": "http.response.body"})
 
 
 @pytest.mark.parametrize("data", [HEADERS, PATH], ids=["headers", "path"])
@@ -56,3 +69,26 @@ def test_a_head_that_is_too_large_is_refused_however_it_comes(data: bytes, piece
     assert head.startswith(b"HTTP/1.1 431 ")
     assert b"connection: close" in head
     assert json.loads(body)["error"]["code"] == "headers-too-large"
+
+
+@pytest.mark.parametrize("cut", [0, 20])
+def test_the_body_before_a_head_does_not_count_as_part_of_it(cut: int) -> None:
+    """The piece that ends the head of one request has its body as well, and the beginning of the next head."""
+    first = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
+    second = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 9_000
+
+    async def sent() -> bytes:
+        config = uvicorn.Config(_answering, interface="asgi3", log_config=None, ws="none", lifespan="off")
+        protocol = http_protocol(Limits())(config, ServerState(), {})
+        wire = Wire()
+        protocol.connection_made(wire)
+        whole = first + second
+        for piece in (whole[:cut], whole[cut:], b"\r\n\r\n"):
+            if piece:
+                protocol.data_received(piece)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        protocol.connection_lost(None)
+        return wire.written
+
+    assert asyncio.run(sent()).count(b"HTTP/1.1 200 OK") == 2

@@ -32,6 +32,7 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
         _refused = False
         _oversized = False
         _head: int | None = None  # how many bytes of a request's head have come; None: no head has begun
+        _heads = 0  # how many have begun
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
             super().connection_made(transport)
@@ -44,11 +45,12 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
         def data_received(self, data: bytes) -> None:
             if self._refused:
                 return  # what still comes is read, or the system would take our answer back
-            before, begun = self.cycle, self._head is not None
+            before, begun = self.cycle, self._heads if self._head is not None else 0
             super().data_received(data)
             if self._refused:
                 return
-            if self._head is not None and begun:
+            if self._head is not None and begun == self._heads:
+                # All of it belongs to this head: it neither began nor ended in there.
                 self._head += len(data)
                 if self._head > _HEADER_BYTES:
                     self._refuse(too_large)
@@ -61,6 +63,7 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def on_message_begin(self) -> None:
             self._head = 0
+            self._heads += 1
             super().on_message_begin()
 
         def on_headers_complete(self) -> None:

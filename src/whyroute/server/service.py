@@ -161,7 +161,7 @@ class Service:
             self.metrics.refused()
             raise
         if isinstance(asked.capability, str) and routed.answer is not None:
-            self.swift.note(caller.tenant, asked.capability, pack.pack, thread_time() - began)
+            self.swift.note(caller.tenant, asked.capability, pack.pack, holdings.version, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return _answer_of(routed)
 
@@ -179,10 +179,10 @@ class Service:
             capability = asked.capability
             if asked.include or not isinstance(capability, str):
                 return None
-            if not self.swift.knows(caller.tenant, capability, pack.pack):
-                return None
             holdings = self.registry.at_once(caller.tenant)
             if holdings is None or self.packs.current is not pack:
+                return None
+            if not self.swift.knows(caller.tenant, capability, pack.pack, holdings.version):
                 return None
             routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
         except WhyrouteError:
@@ -190,7 +190,7 @@ class Service:
         if routed.answer is None:
             self.swift.forget(caller.tenant, capability)
             return None
-        self.swift.note(caller.tenant, capability, pack.pack, thread_time() - began)
+        self.swift.note(caller.tenant, capability, pack.pack, holdings.version, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return routed.answer
 

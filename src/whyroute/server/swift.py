@@ -19,7 +19,8 @@ class Swift:
     """The pack's capabilities that were routed, when they last were, in less time than anybody waits for.
 
     A request that is answered on the event loop holds up all others meanwhile: what it costs must be known, and small.
-    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here.
+    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here; and
+    what a tenant registers has to be indexed first, so each is known for one version of what the tenant has.
 
     Args:
         seconds: How long the processor may be busy with a decision.
@@ -28,21 +29,22 @@ class Swift:
     def __init__(self, seconds: float = _SWIFT_SECONDS) -> None:
         self.seconds = seconds
         self._pack: Pack | None = None
-        self._known: set[Key] = set()
+        self._known: dict[Key, int] = {}
 
-    def knows(self, tenant: str, capability: str, pack: Pack) -> bool:
-        """Whether a tenant's route to a capability of the pack is swift."""
-        return self._pack is pack and (tenant, capability) in self._known
+    def knows(self, tenant: str, capability: str, pack: Pack, version: int) -> bool:
+        """Whether a tenant's route to a capability of the pack is swift over what it has at a version."""
+        return self._pack is pack and self._known.get((tenant, capability)) == version
 
-    def note(self, tenant: str, capability: str, pack: Pack, seconds: float) -> None:
+    def note(self, tenant: str, capability: str, pack: Pack, version: int, seconds: float) -> None:
         """Note how long the processor was busy with a decision, in seconds."""
         if self._pack is not pack:
-            self._pack, self._known = pack, set()
-        if seconds > self.seconds or len(self._known) >= _MOST:
-            self._known.discard((tenant, capability))
-        else:
-            self._known.add((tenant, capability))
+            self._pack, self._known = pack, {}
+        key = tenant, capability
+        if seconds > self.seconds:
+            self._known.pop(key, None)
+        elif key in self._known or len(self._known) < _MOST:
+            self._known[key] = version
 
     def forget(self, tenant: str, capability: str) -> None:
         """Forget a route that came to no decision: telling why takes long."""
-        self._known.discard((tenant, capability))
+        self._known.pop((tenant, capability), None)
