@@ -1,6 +1,7 @@
 """Rankings: places, either way round, and what they cost."""
 
 import random
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -105,6 +106,32 @@ def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
     shared = ranking_of(scores)
     monkeypatch.setattr(ranking, "_FINDING", Overtaken(lambda: list(shared)))
     assert read(shared) == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([0.5, 0.5], 1),
+        ([0.1, 0.2], 0.3),
+        ([2.5], 2.5),
+        ([-0.5], -0.5),  # whom nobody escapes: no candidate gains anything over another
+        ([-2], -2),
+        ([1e308, 1e308, 0.5], sys.float_info.max),
+        ([-1e308, -1e308, 0.5], -sys.float_info.max),
+        ([10**20], 10**20),
+    ],
+)
+def test_a_score_is_the_sum_as_a_json_number(weights: list[float], expected: float) -> None:
+    catalog = catalog_of([2 ** len(weights) - 1] * 2)
+    prefer = [Preference.model_validate({"feature": f"bit{k}", "weight": weight}) for k, weight in enumerate(weights)]
+    found = Scores.of(prefer, catalog).wire_score(0)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_all_numbers_at_once_are_those_one_by_one() -> None:
+    for hinted in (0, 0b1011, 2**30 - 1):
+        assert ranking_of(shuffled(30), hinted).numbers() == list(ranking_of(shuffled(30), hinted))
 
 
 def test_a_candidate_that_is_not_ranked_has_no_place() -> None:

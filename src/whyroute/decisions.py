@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, Final
 
-from .caches import LONG, computed
+from .caches import LONG, computed, remembered
 from .catalog import Candidate
 from .constraints import Constraints
 from .declarations import Capability
@@ -194,23 +193,24 @@ def _matched_preferences(candidate: Candidate, capability: Capability) -> list[s
     met = [(each.feature, each.weight) for each in capability.prefer]
     met = [each for each in met if each[0] in features or each[0] in attributes]
     weights = dict(met)
-    if len(weights) == len(met):
-        return [_weighted(name, weight) for name, weight in met]
-    weights.clear()
-    sums: dict[str, Fraction] = {}  # of what stands more than once
-    for name, weight in met:
-        if name in weights:
-            sums[name] = sums.get(name, exact(weights[name])) + exact(weight)
-        else:
-            weights[name] = weight
-    for name, total in sums.items():
-        weights[name] = wire_number(total)
-    return [
-        _weighted(name, weight) if len(name) <= LONG else _weighted.__wrapped__(name, weight)
-        for name, weight in weights.items()
-    ]
+    if len(weights) < len(met):
+        sums: dict[str, Fraction] = {}
+        for name, weight in met:
+            sums[name] = sums.get(name, _NOTHING) + exact(weight)
+        weights = {name: wire_number(total) for name, total in sums.items()}
+    return [_weighted(name, weight) for name, weight in weights.items()]
 
 
-@lru_cache(maxsize=1024)
+_NOTHING: Final = Fraction(0)
+_MOST_WEIGHTED: Final = 1024
+_WEIGHTED: dict[tuple[str, Number], str] = {}
+
+
 def _weighted(name: str, weight: Number) -> str:
-    return f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"
+    key = name, weight
+    found = _WEIGHTED.get(key)
+    if found is None:
+        found = f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"
+        if len(name) <= LONG:
+            remembered(_WEIGHTED, key, _MOST_WEIGHTED, lambda: found)
+    return found

@@ -143,7 +143,7 @@ class _Weights:
             return cls._made(preferences, wishes)
         # Those of one declaration come again and again, and comparing them by value takes as long as all the rest.
         known = _WEIGHED.get(id(preferences))
-        if known is None or known[0] is not preferences:
+        if known is None:
             known = preferences, cls._made(preferences, wishes)
             if known[1].few:
                 remembered(_WEIGHED, id(preferences), _MOST_WEIGHED, lambda: known)
