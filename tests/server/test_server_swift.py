@@ -56,6 +56,18 @@ def test_a_route_that_was_swift_is_made_at_once(kit: Kit, threads: list[bool]) -
     assert bodies[0]["decision"]["pick"] == SECRET
 
 
+def test_labels_that_were_not_there_before_take_their_time(kit: Kit, threads: list[bool]) -> None:
+    """The rules that they bring into force have to be compiled first."""
+    for _ in range(3):
+        kit.post("/v1/route", LOOK)
+    assert threads[-1] is True
+    kit.post("/v1/route", {**LOOK, "labels": {"team": "x"}})
+    assert threads[-1] is False
+    kit.post("/v1/route", {**LOOK, "labels": {"team": "x"}})
+    assert threads[-1] is True
+    assert kit.post("/v1/route", {**LOOK, "labels": {"team": ["x"]}}).status == 400
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -189,13 +201,13 @@ def test_where_nothing_qualifies_any_more_a_thread_tells_why(kit: Kit, threads: 
         kit.post("/v1/route", LOOK)
     swift = kit.service.swift
     pack = kit.service.packs.current.pack
-    swift.note("alpha", "impossible", pack, 0, 0)
-    assert swift.knows("alpha", "impossible", pack, 0)
+    swift.note(("alpha", "impossible", ()), pack, 0, 0)
+    assert swift.knows(("alpha", "impossible", ()), pack, 0)
     del threads[:]
     answer = kit.post("/v1/route", {"capability": "impossible"})
     assert (answer.status, answer.code) == (422, "capability-unsatisfiable")
     assert threads == [True, False]
-    assert not swift.knows("alpha", "impossible", pack, 0)
+    assert not swift.knows(("alpha", "impossible", ()), pack, 0)
     text = kit.get("/metrics", None).body.decode()
     assert 'whyroute_routes_total{outcome="unsatisfiable"} 1.0' in text
 
@@ -203,21 +215,21 @@ def test_where_nothing_qualifies_any_more_a_thread_tells_why(kit: Kit, threads: 
 def test_what_is_known_holds_for_one_pack_and_while_it_is_swift() -> None:
     first, second = (load_pack(Path(__file__).parents[1] / "data" / "server" / "pack.yaml") for _ in range(2))
     swift = Swift()
-    assert not swift.knows("t", "c", first, 1)
-    swift.note("t", "c", first, 1, 0.0005)
-    assert swift.knows("t", "c", first, 1)
-    assert not swift.knows("t", "c", second, 1)
-    assert not swift.knows("t", "d", first, 1)
-    assert not swift.knows("u", "c", first, 1)
-    assert not swift.knows("t", "c", first, 2)
-    swift.note("t", "c", first, 1, 0.1)
-    assert not swift.knows("t", "c", first, 1)
-    swift.note("t", "c", first, 1, 0.0005)
-    swift.note("t", "d", second, 1, 0.0005)
-    assert not swift.knows("t", "c", first, 1)
-    assert swift.knows("t", "d", second, 1)
-    swift.forget("t", "d")
-    assert not swift.knows("t", "d", second, 1)
+    assert not swift.knows(("t", "c", ()), first, 1)
+    swift.note(("t", "c", ()), first, 1, 0.0005)
+    assert swift.knows(("t", "c", ()), first, 1)
+    assert not swift.knows(("t", "c", ()), second, 1)
+    assert not swift.knows(("t", "d", ()), first, 1)
+    assert not swift.knows(("u", "c", ()), first, 1)
+    assert not swift.knows(("t", "c", ()), first, 2)
+    swift.note(("t", "c", ()), first, 1, 0.1)
+    assert not swift.knows(("t", "c", ()), first, 1)
+    swift.note(("t", "c", ()), first, 1, 0.0005)
+    swift.note(("t", "d", ()), second, 1, 0.0005)
+    assert not swift.knows(("t", "c", ()), first, 1)
+    assert swift.knows(("t", "d", ()), second, 1)
+    swift.forget(("t", "d", ()))
+    assert not swift.knows(("t", "d", ()), second, 1)
 
 
 def test_what_is_known_stays_known_where_no_more_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,5 +237,5 @@ def test_what_is_known_stays_known_where_no_more_has_room(monkeypatch: pytest.Mo
     pack = load_pack(Path(__file__).parents[1] / "data" / "server" / "pack.yaml")
     swift = Swift()
     for capability in ("a", "b", "c", "a"):
-        swift.note("t", capability, pack, 1, 0.0005)
-    assert [swift.knows("t", capability, pack, 1) for capability in "abc"] == [True, True, False]
+        swift.note(("t", capability, ()), pack, 1, 0.0005)
+    assert [swift.knows(("t", capability, ()), pack, 1) for capability in "abc"] == [True, True, False]

@@ -24,7 +24,7 @@ from .records import bundle_record, decision_record
 from .registrations import Registration, read_registration
 from .storage import Storage
 from .stored import StoredRegistry
-from .swift import SWIFT_BODY, Swift
+from .swift import SWIFT_BODY, Swift, question_of
 from .tenants import Holdings, factory_input
 from .tokenfile import TokenFile
 from .tokens import Caller, authenticate
@@ -160,15 +160,16 @@ class Service:
         except WhyrouteError:
             self.metrics.refused()
             raise
-        if isinstance(asked.capability, str) and routed.answer is not None:
-            self.swift.note(caller.tenant, asked.capability, pack.pack, holdings.version, thread_time() - began)
+        question = question_of(caller.tenant, asked.capability, asked.labels)
+        if question is not None and routed.answer is not None and len(body) <= SWIFT_BODY:
+            self.swift.note(question, pack.pack, holdings.version, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return _answer_of(routed)
 
     def route_at_once(self, caller: Caller, body: bytes, request_id: str) -> str | None:
         """`route` where it takes next to no time, as is known from the last time; else None, and nothing was done.
 
-        It waits for nobody, so that it may run on the event loop.
+        It runs on the event loop, so it waits neither for a database nor for an index that is being made.
         """
         if len(body) > SWIFT_BODY:
             return None
@@ -176,21 +177,21 @@ class Service:
         try:
             asked = routing.read_asked(_parsed(body), explaining=False)
             pack = self.packs.current
-            capability = asked.capability
-            if asked.include or not isinstance(capability, str):
+            question = question_of(caller.tenant, asked.capability, asked.labels)
+            if asked.include or question is None:
                 return None
             holdings = self.registry.at_once(caller.tenant)
             if holdings is None or self.packs.current is not pack:
                 return None
-            if not self.swift.knows(caller.tenant, capability, pack.pack, holdings.version):
+            if not self.swift.knows(question, pack.pack, holdings.version):
                 return None
             routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
         except WhyrouteError:
             return None  # it is told of by whoever has the time
         if routed.answer is None:
-            self.swift.forget(caller.tenant, capability)
+            self.swift.forget(question)
             return None
-        self.swift.note(caller.tenant, capability, pack.pack, holdings.version, thread_time() - began)
+        self.swift.note(question, pack.pack, holdings.version, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return routed.answer
 
