@@ -68,7 +68,7 @@ def tables(suite: str, items: Sequence[Mapping[str, Any]]) -> str:
             for each in figures
         ]
         parts.append(markdown(["figure", "candidates", "value"], lines))
-    return f"## {suite}\n\n" + "\n\n".join(parts) + "\n"
+    return f"## {suite}\n\n" + ("\n\n".join(parts) or "Nothing was measured.") + "\n"
 
 
 def _time_cell(spread: Mapping[str, float] | None) -> str:

@@ -27,6 +27,8 @@ from benchmarks.catalogs import metadata_of
 from whyroute.rulepack import load_pack, metadata_document
 
 MODELS_EACH = 10
+PROVIDER = 100  # the one that some capabilities name
+LEAST = (PROVIDER + 1) * MODELS_EACH
 WARM = 5
 BARE = """
 import socket, sys
@@ -77,9 +79,11 @@ def main() -> int:
     parser.add_argument("--candidates", type=int, default=5_000, help="how large the catalog is")
     parser.add_argument("--calls", type=int, default=1_000, help="how many calls the comparison makes")
     options = parser.parse_args()
+    if options.candidates < LEAST:
+        parser.error(f"--candidates: {options.candidates} is too few; {LEAST} is the least")
     with tempfile.TemporaryDirectory() as directory:
         pack = _pack(Path(directory), options.candidates)
-        process, port = _started(pack, Path(directory))
+        process, port = started(pack, Path(directory))
         bare = subprocess.Popen([sys.executable, "-c", BARE], stdout=subprocess.PIPE, text=True)
         try:
             assert bare.stdout is not None
@@ -105,13 +109,13 @@ def _pack(directory: Path, candidates: int) -> Path:
     rng = Random(1)
     providers = [metadata_document(metadata_of(index, MODELS_EACH, rng)) for index in range(candidates // MODELS_EACH)]
     path = directory / "pack.yaml"
-    capabilities = json.loads(json.dumps(CAPABILITIES).replace("MODEL", providers[100]["models"][0]["name"]))
+    capabilities = json.loads(json.dumps(CAPABILITIES).replace("MODEL", providers[PROVIDER]["models"][0]["name"]))
     sections = {"whyroute": 1, "providers": providers, "capabilities": capabilities, "tenants": [{"tenantId": "t"}]}
     path.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in sections.items()) + "\n", "utf-8")
     return path
 
 
-def _started(pack: Path, directory: Path) -> tuple[subprocess.Popen[bytes], int]:
+def started(pack: Path, directory: Path) -> tuple[subprocess.Popen[bytes], int]:
     command = [sys.executable, "-m", "whyroute", "serve", str(pack), "--tenant", "t", "--port", "0"]
     process = subprocess.Popen(
         [*command, "--decisions", "decisions.jsonl"],
@@ -125,7 +129,8 @@ def _started(pack: Path, directory: Path) -> tuple[subprocess.Popen[bytes], int]
         if event["event"] == "listening":
             threading.Thread(target=lambda out=process.stdout: [None for _ in out], daemon=True).start()
             return process, int(event["url"].rpartition(":")[2])
-    raise RuntimeError("the server did not start")
+    process.communicate()
+    raise SystemExit(f"the server did not start: exit status {process.returncode}")
 
 
 def _compared(pack: Path, port: int, bare_port: int, server: int, calls: int) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 import io
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import running
+from benchmarks import running, service
 from benchmarks.__main__ import main
 from benchmarks.bench import Bench, fitting, indexed
 from benchmarks.catalogs import catalog_of
@@ -253,6 +254,22 @@ def test_shares_of_a_route_add_up() -> None:
     line = shares({"floor": {"items": [item, octets]}}).splitlines()[-1]
     cells = [cell.strip() for cell in line.split("|")[1:-1]]
     assert cells == ["10", "14", "1.00 ms", "1.00 s", "1,000", "10%", "10%", "20%", "20%", "40%"]
+
+
+def test_the_service_is_not_loaded_with_too_few_candidates(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["service", "--candidates", "500"])
+    with pytest.raises(SystemExit) as ended:
+        service.main()
+    assert ended.value.code == 2
+    assert "--candidates: 500 is too few; 1010 is the least" in capsys.readouterr().err
+
+
+def test_a_service_that_does_not_start_is_told_of(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="the server did not start: exit status 2"):
+        service.started(tmp_path / "missing.yaml", tmp_path)
+    assert "missing.yaml" in capfd.readouterr().err
 
 
 def test_the_page_shows_the_results_that_are_there() -> None:

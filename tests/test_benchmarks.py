@@ -37,6 +37,10 @@ def test_every_suite_runs_and_its_systems_agree(suite: str, tmp_path: Path) -> N
     assert f"## {suite}" in (tmp_path / "README.md").read_text("utf-8")
 
 
+def test_a_suite_of_which_nothing_was_measured_says_so() -> None:
+    assert tables("solvers", []) == "## solvers\n\nNothing was measured.\n"
+
+
 def _case(theirs: Callable[[int], Any]) -> Case:
     ours = python_system(OURS, lambda at: at, lambda at: at * 2)
     return Case("double", 1, [ours, python_system("other", theirs, theirs)], compared=4)

@@ -143,7 +143,10 @@ def test_cases_of_a_tenant_or_a_capability(pack: Path, capsys: Captured) -> None
 
 
 def test_help_names_no_types_of_python_and_has_examples(capsys: Captured) -> None:
-    for command in ("route", "explain", "show", "test", "check", "diff", "batch", "bundle", "schema", "import", "fmt"):
+    for command in (
+        *("route", "explain", "show", "test", "check", "diff", "batch", "bundle", "schema", "import", "fmt"),
+        *("serve", "token"),
+    ):
         assert main([command, "--help"]) == 0
         said = capsys.readouterr().out
         assert f"  whyroute {command} " in said.partition("Example")[2]

@@ -73,6 +73,15 @@ def test_its_descriptors_are_read(tmp_path: Path) -> None:
     assert list(load_pack(tmp_path).descriptors) == ["gpu:h100"]
 
 
+def test_its_registration_is_taken(tmp_path: Path) -> None:
+    (example,) = [body for language, body in FENCE.findall(PAGE) if language == "json"]
+    with serving(tmp_path, "--tenant", "thames-bank", pack=ROOT / "rules") as process, httpx.Client() as client:
+        url = f"{process.url}/v1/providers"
+        made = client.post(url, content=example, headers={"Content-Type": "application/json"})
+        assert (made.status_code, made.json()) == (201, {"providerId": "ward"})
+        assert client.get(f"{url}/ward").json() == json.loads(example)["metadata"]
+
+
 def test_the_readme_starts_it_and_asks_it(tmp_path: Path) -> None:
     section = (ROOT / "README.md").read_text("utf-8").partition("## As a service\n")[2].partition("\n## ")[0]
     blocks = dict(FENCE.findall(section))

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,14 @@ def test_without_the_extra_the_command_names_it(
     assert "pip install 'whyroute[server]'" in capsys.readouterr().err
 
 
+def test_a_token_that_has_expired_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["token", "alpha", "--tokens", str(tmp_path / "t.json"), "--expires", "2020-01-01"]) == 0
+    assert "which expired 2020-01-01: no request with it is answered" in capsys.readouterr().err
+    today = datetime.now(UTC).date().isoformat()  # a date lasts to its end
+    assert main(["token", "alpha", "--tokens", str(tmp_path / "t.json"), "--expires", today]) == 0
+    assert f"which expires {today};" in capsys.readouterr().err
+
+
 def test_a_token_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "t.json"
     assert main(["token", "alpha", "--tokens", str(file), "--expires", "2999-01-01T00:00:00+02:00"]) == 0
@@ -323,6 +332,7 @@ def test_a_token_is_printed_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert told.out.count("\n") == 1
     assert identifier in told.err
     assert told.out.strip() not in told.err
+    assert "expires 2999-01-01T00:00:00+02:00" in told.err
     (token,) = read_tokens(file.read_bytes())
     assert (token.id, token.tenant, token.expires) == (identifier, "alpha", "2999-01-01T00:00:00+02:00")
     assert main(["token", "alpha", "--tokens", str(file), "--revoke", identifier]) == 0

@@ -895,7 +895,14 @@ def import_(
         raise typer.Exit(2)
 
 
-@app.command(short_help="Serve capabilities, providers and routing over HTTP.")
+@app.command(
+    short_help="Serve capabilities, providers and routing over HTTP.",
+    cls=Command,
+    epilog=examples(
+        "whyroute serve rules --tenant elbe-clinics",
+        "whyroute serve rules --tokens tokens.json --host 0.0.0.0",
+    ),
+)
 def serve(
     pack: RequiredPackArgument,
     host: Annotated[
@@ -983,7 +990,11 @@ def serve(
     raise typer.Exit(status)
 
 
-@app.command(short_help="Make or revoke a token of the service.")
+@app.command(
+    short_help="Make or revoke a token of the service.",
+    cls=Command,
+    epilog=examples("whyroute token elbe-clinics --tokens tokens.json --expires 2027-06-30"),
+)
 def token(
     tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.", callback=_text)],
     tokens: Annotated[

@@ -1,9 +1,10 @@
 """`whyroute token`: a new token, of which the file keeps a hash; or the end of one."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import WhyrouteError
-from ..moments import moment_issues
+from ..moments import moment_issues, read_moment, written
 from .output import CommandError, print_text, remark
 
 __all__ = ["run_token"]
@@ -36,8 +37,14 @@ def run_token(tenant: str, file: Path, expires: str | None, revoked: str | None)
     except WhyrouteError as error:
         raise CommandError(error) from None
     print_text(f"{text}\n")
-    until = "" if expires is None else f", which expires {expires}"
+    until = "" if expires is None else f", which {_expiry(expires)}"
     remark(f"token `{token.id}` of tenant `{tenant}`{until}; it is shown this once, and `{file}` keeps a hash of it")
+
+
+def _expiry(expires: str) -> str:
+    if read_moment(expires).end > read_moment(written(datetime.now(UTC))).start:
+        return f"expires {expires}"
+    return f"expired {expires}: no request with it is answered"
 
 
 def _missing(error: ModuleNotFoundError) -> CommandError:

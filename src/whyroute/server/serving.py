@@ -27,7 +27,7 @@ from .protocol import http_protocol
 from .service import Service
 from .storage import Storage
 from .stored import StoredRegistry
-from .tokenfile import TokenFile
+from .tokenfile import TokenFile, reason_of
 
 __all__ = ["ServeError", "Settings", "serve"]
 
@@ -217,7 +217,7 @@ class _Running:
         try:
             keys = read_keys(path.read_text(encoding="ascii"))
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not ASCII"
+            reason = reason_of(error) if isinstance(error, OSError) else "not ASCII"
             raise UnreadableFileError(path.as_posix(), f"can't be read: {reason}") from None
         if not keys:
             raise UnreadableFileError(path.as_posix(), "no keys in it; it has one a line")

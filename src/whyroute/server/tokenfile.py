@@ -11,7 +11,7 @@ from ..catalogfile import UnreadableFileError
 from ..errors import WhyrouteError
 from .tokens import Token, Tokens, read_tokens, tokens_text
 
-__all__ = ["TokenFile", "change_tokens"]
+__all__ = ["TokenFile", "change_tokens", "reason_of"]
 
 _Stamp = tuple[int, int, int]
 
@@ -93,7 +93,7 @@ def change_tokens(path: Path, change: Callable[[Sequence[Token]], Sequence[Token
                         os.unlink(file.name)
                     raise
     except OSError as error:
-        raise UnreadableFileError(path.as_posix(), f"can't be written: {_reason(error)}") from None
+        raise UnreadableFileError(path.as_posix(), f"can't be written: {reason_of(error)}") from None
 
 
 @contextmanager
@@ -112,10 +112,14 @@ def _alone(lock: Path) -> Iterator[None]:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
+    except FileNotFoundError as error:
+        problem = f"can't be read: {reason_of(error)}; `whyroute token TENANT --tokens FILE` makes it"
+        raise UnreadableFileError(path.as_posix(), problem) from None
     except OSError as error:
-        raise UnreadableFileError(path.as_posix(), f"can't be read: {_reason(error)}") from None
+        raise UnreadableFileError(path.as_posix(), f"can't be read: {reason_of(error)}") from None
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """What the system says, to go on within a sentence."""
     reason = error.strerror or type(error).__name__
     return reason[:1].lower() + reason[1:]
