@@ -908,7 +908,9 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", metavar="H", help="The address to listen on.", callback=_text)
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="P", help="The port; 0 takes any that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 takes any that is free.")
+    ] = 8000,
     tokens: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--tokens", metavar="FILE", help="The file of tokens that `whyroute token` makes.", parser=_path),
