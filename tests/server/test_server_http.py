@@ -198,6 +198,17 @@ def next_cursor(kit: Kit, query: str = "limit=3", tenant: str = "alpha") -> str:
     return str(kit.get(f"/v1/capabilities?{query}", tenant).json()["nextCursor"])
 
 
+def test_a_cursor_of_the_longest_id_opens(kit: Kit) -> None:
+    names = [chr(0x1F600 + place) * 512 for place in range(3)]
+    for name in names:
+        assert kit.post("/v1/providers", registration(name)).status == 201
+    page, found = kit.get("/v1/providers?limit=1").json(), []
+    while page["hasMore"]:
+        page = kit.get(f"/v1/providers?limit=1&cursor={segment(page['nextCursor'])}").json()
+        found += [each["id"] for each in page["data"]]
+    assert found[-3:] == names
+
+
 def test_a_cursor_opens_for_its_own_list_filter_and_caller_alone(kit: Kit, tmp_path: Path) -> None:
     cursor = next_cursor(kit, "limit=1&feature=audio")
     assert kit.get(f"/v1/capabilities?feature=audio&cursor={segment(cursor)}").status == 200
