@@ -160,9 +160,10 @@ class Service:
         except WhyrouteError:
             self.metrics.refused()
             raise
+        seconds = thread_time() - began
+        self._note(routed, asked, request_id, caller, pack, holdings, now)  # first, for it makes the digest
         if isinstance(asked.capability, str) and routed.answer is not None:
-            self.swift.note(caller.tenant, asked.capability, pack.pack, thread_time() - began)
-        self._note(routed, asked, request_id, caller, pack, holdings, now)
+            self.swift.note(caller.tenant, asked.capability, asked.labels, holdings, seconds)
         return _answer_of(routed)
 
     def route_at_once(self, caller: Caller, body: bytes, request_id: str) -> str | None:
@@ -179,18 +180,18 @@ class Service:
             capability = asked.capability
             if asked.include or not isinstance(capability, str):
                 return None
-            if not self.swift.knows(caller.tenant, capability, pack.pack):
-                return None
             holdings = self.registry.at_once(caller.tenant)
             if holdings is None or self.packs.current is not pack:
+                return None
+            if not self.swift.knows(caller.tenant, capability, asked.labels, holdings):
                 return None
             routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
         except WhyrouteError:
             return None  # it is told of by whoever has the time
         if routed.answer is None:
-            self.swift.forget(caller.tenant, capability)
+            self.swift.forget(caller.tenant, capability, asked.labels)
             return None
-        self.swift.note(caller.tenant, capability, pack.pack, thread_time() - began)
+        self.swift.note(caller.tenant, capability, asked.labels, holdings, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return routed.answer
 

@@ -1,8 +1,10 @@
 """What is known to take less time to answer than to hand to a thread."""
 
+import weakref
+from collections.abc import Mapping
 from typing import Final
 
-from ..rulepack import Pack
+from .tenants import Holdings
 
 __all__ = ["SWIFT_BODY", "Swift"]
 
@@ -12,14 +14,16 @@ SWIFT_BODY: Final = 1024
 _SWIFT_SECONDS: Final = 0.002
 _MOST: Final = 10_000
 
-Key = tuple[str, str]
+Key = tuple[str, str, str]
 
 
 class Swift:
     """The pack's capabilities that were routed, when they last were, in less time than anybody waits for.
 
     A request that is answered on the event loop holds up all others meanwhile: what it costs must be known, and small.
-    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here.
+    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here. What
+    the labels say decides over which rules hold. And when a tenant has other providers than before, some of what is
+    made but once is made by whoever comes first.
 
     Args:
         seconds: How long the processor may be busy with a decision.
@@ -27,22 +31,27 @@ class Swift:
 
     def __init__(self, seconds: float = _SWIFT_SECONDS) -> None:
         self.seconds = seconds
-        self._pack: Pack | None = None
-        self._known: set[Key] = set()
+        self._known: dict[Key, weakref.ref[Holdings]] = {}
 
-    def knows(self, tenant: str, capability: str, pack: Pack) -> bool:
-        """Whether a tenant's route to a capability of the pack is swift."""
-        return self._pack is pack and (tenant, capability) in self._known
+    def knows(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings) -> bool:
+        """Whether a tenant's route to a capability of the pack is swift, with these labels and what the tenant has."""
+        known = self._known.get(_key(tenant, capability, labels))
+        return known is not None and known() is holdings
 
-    def note(self, tenant: str, capability: str, pack: Pack, seconds: float) -> None:
+    def note(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings, seconds: float) -> None:
         """Note how long the processor was busy with a decision, in seconds."""
-        if self._pack is not pack:
-            self._pack, self._known = pack, set()
-        if seconds > self.seconds or len(self._known) >= _MOST:
-            self._known.discard((tenant, capability))
+        key = _key(tenant, capability, labels)
+        if seconds > self.seconds:
+            self._known.pop(key, None)
         else:
-            self._known.add((tenant, capability))
+            if len(self._known) >= _MOST:
+                self._known = {}  # most of them may be of packs and providers that are gone
+            self._known[key] = weakref.ref(holdings)
 
-    def forget(self, tenant: str, capability: str) -> None:
+    def forget(self, tenant: str, capability: str, labels: Mapping[str, str]) -> None:
         """Forget a route that came to no decision: telling why takes long."""
-        self._known.discard((tenant, capability))
+        self._known.pop(_key(tenant, capability, labels), None)
+
+
+def _key(tenant: str, capability: str, labels: Mapping[str, str]) -> Key:
+    return tenant, capability, repr(labels)  # they may be anything yet, not only what can be a key
