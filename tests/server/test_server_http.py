@@ -946,6 +946,8 @@ def test_without_tokens_one_tenant_is_served(tmp_path: Path) -> None:
         ([("Host", "evil.example:8000")], "foreign-host"),
         ([("Host", "")], "foreign-host"),
         ([("Host", "localhost.evil.example")], "foreign-host"),
+        ([("Host", "127.0.0.2.evil.example")], "foreign-host"),
+        ([("Host", "10.0.0.1")], "foreign-host"),
         ([("Host", "localhost:8000"), ("Origin", "https://evil.example")], "foreign-origin"),
         ([("Host", "localhost:8000"), ("Origin", "null")], "foreign-origin"),
         ([("Host", "localhost:8000"), ("Origin", "http://localhost:9000")], "foreign-origin"),
@@ -956,5 +958,5 @@ def test_without_tokens_no_page_from_elsewhere_gets_through(
 ) -> None:
     kit = make_kit(tmp_path, tenant="beta")
     assert kit.get("/v1/capabilities", None, headers=headers).code == code
-    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST"):
+    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST", "127.0.0.2:8000"):
         assert kit.get("/healthz", None, headers=[("Host", host), ("Origin", f"http://{host}")]).status == 200
