@@ -355,6 +355,25 @@ def test_a_digest_tells_packs_apart_and_not_where_they_are(tmp_path: Path) -> No
     assert len(set(digests)) == 3
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+def test_the_name_of_a_file_may_be_no_utf_8(tmp_path: Path) -> None:
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    (pack / "a.yaml").write_bytes(PACK.read_bytes())
+    storage = Storage(str(tmp_path / "p.db"))
+    keeper = PackKeeper(str(pack), storage)
+    assert keeper.open() is None
+    before = keeper.current.digest
+    Path(os.fsdecode(os.fsencode(pack) + b"/\xff.yaml")).write_text("whyroute: 1\n")
+    assert keeper.reload()
+    assert keeper.current.digest != before
+    (pack / "a.yaml").write_text("whyroute: 2\n")
+    kept = PackKeeper(str(pack), storage)
+    assert kept.open() is not None
+    assert kept.current.digest == keeper.current.digest
+    storage.close()
+
+
 def test_a_pack_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = tmp_path / "pack"
     for name in ("x", "y"):
