@@ -249,17 +249,18 @@ def segment(text: str) -> str:
 class Process:
     """`whyroute serve` as a process of its own."""
 
-    def __init__(self, arguments: Sequence[str], directory: Path) -> None:
+    def __init__(self, arguments: Sequence[str], directory: Path, path: Path | None = None) -> None:
         self.lines: Queue[dict[str, Any]] = Queue()
         self.seen: list[dict[str, Any]] = []
         self._errors = open(directory / f"stderr-{id(self)}.txt", "w+b")  # noqa: SIM115 (closed with the process)
         source = Path(__file__).parent.parent / "src"
+        paths = os.pathsep.join(map(str, [source, *([path] if path else [])]))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "whyroute", "serve", *arguments],
             cwd=directory,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": str(source), "NO_COLOR": "1"},
+            env={**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"},
         )
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -304,9 +305,9 @@ class Process:
 
 
 @contextmanager
-def serving(directory: Path, *arguments: str, pack: Path = PACK) -> Iterator[Process]:
-    """The service as a process, on a port of its own."""
-    process = Process([str(pack), "--port", "0", *arguments], directory)
+def serving(directory: Path, *arguments: str, pack: Path = PACK, path: Path | None = None) -> Iterator[Process]:
+    """The service as a process, on a port of its own. `path` is where Python looks for modules, too."""
+    process = Process([str(pack), "--port", "0", *arguments], directory, path)
     try:
         yield process
     finally:

@@ -22,13 +22,13 @@ from house_style import broken_rules
 from packcases import DATA, PackCase, parse
 from whyroute.cli import main
 from whyroute.cli.testing import TestRun, run_pack_tests
-from whyroute.cli.watching import changes
 from whyroute.explanations import Explanation
 from whyroute.rulepack import Definition, NoTestsError, Pack, Results, load_pack, run_tests
 from whyroute.rulepack.bundletests import bundle_mismatches
 from whyroute.rulepack.expectations import Judge
 from whyroute.rulepack.models import Expectation, PackTest
 from whyroute.solving import Solved
+from whyroute.watching import changes
 from whyroute.wire import Request
 
 EXAMPLE = (DATA / "example" / "pack.yaml").read_text("utf-8")

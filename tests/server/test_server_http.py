@@ -198,6 +198,17 @@ def next_cursor(kit: Kit, query: str = "limit=3", tenant: str = "alpha") -> str:
     return str(kit.get(f"/v1/capabilities?{query}", tenant).json()["nextCursor"])
 
 
+def test_a_cursor_of_the_longest_id_opens(kit: Kit) -> None:
+    names = [chr(0x1F600 + place) * 512 for place in range(3)]
+    for name in names:
+        assert kit.post("/v1/providers", registration(name)).status == 201
+    page, found = kit.get("/v1/providers?limit=1").json(), []
+    while page["hasMore"]:
+        page = kit.get(f"/v1/providers?limit=1&cursor={segment(page['nextCursor'])}").json()
+        found += [each["id"] for each in page["data"]]
+    assert found[-3:] == names
+
+
 def test_a_cursor_opens_for_its_own_list_filter_and_caller_alone(kit: Kit, tmp_path: Path) -> None:
     cursor = next_cursor(kit, "limit=1&feature=audio")
     assert kit.get(f"/v1/capabilities?feature=audio&cursor={segment(cursor)}").status == 200
@@ -935,6 +946,8 @@ def test_without_tokens_one_tenant_is_served(tmp_path: Path) -> None:
         ([("Host", "evil.example:8000")], "foreign-host"),
         ([("Host", "")], "foreign-host"),
         ([("Host", "localhost.evil.example")], "foreign-host"),
+        ([("Host", "127.0.0.2.evil.example")], "foreign-host"),
+        ([("Host", "10.0.0.1")], "foreign-host"),
         ([("Host", "localhost:8000"), ("Origin", "https://evil.example")], "foreign-origin"),
         ([("Host", "localhost:8000"), ("Origin", "null")], "foreign-origin"),
         ([("Host", "localhost:8000"), ("Origin", "http://localhost:9000")], "foreign-origin"),
@@ -945,5 +958,5 @@ def test_without_tokens_no_page_from_elsewhere_gets_through(
 ) -> None:
     kit = make_kit(tmp_path, tenant="beta")
     assert kit.get("/v1/capabilities", None, headers=headers).code == code
-    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST"):
+    for host in ("localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST", "127.0.0.2:8000"):
         assert kit.get("/healthz", None, headers=[("Host", host), ("Origin", f"http://{host}")]).status == 200

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -228,6 +229,75 @@ def test_past_a_number_lines_are_dropped_and_counted(monkeypatch: pytest.MonkeyP
     assert sink.data == b""
 
 
+class Slow(Troubled):
+    """A sink that takes its time, and a piece at a time."""
+
+    def write(self, data: memoryview) -> int:
+        """Some of it."""
+        time.sleep(0.02)
+        self.data += bytes(data[:200])
+        return min(200, len(data))
+
+
+def test_the_end_waits_for_what_is_slow() -> None:
+    sink = Slow(0)
+    writer = LineWriter(sink)
+    for number in range(1000):
+        writer.put({"n": number})
+    writer.close(0.1)
+    assert [json.loads(line)["n"] for line in sink.data.splitlines()] == list(range(1000))
+    assert writer.dropped == 0
+
+
+def test_large_lines_are_not_all_made_at_once() -> None:
+    sizes: list[int] = []
+
+    class Noted(Troubled):
+        def write(self, data: memoryview) -> int:
+            sizes.append(len(data))
+            return len(data)
+
+    writer = LineWriter(Noted(0))
+    for _ in range(100):
+        writer.put({"text": "a" * 200_000})
+    writer.close()
+    assert sum(sizes) > 20_000_000
+    assert max(sizes) < 1_000_000
+
+
+def test_lines_that_can_not_be_written_yet_are_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whyroute.server.lines._RETRY_SECONDS", 0.001)
+    writer = LineWriter(Troubled(10**9))
+    for number in range(5):
+        writer.put({"n": number})
+    time.sleep(0.2)
+    assert (writer.waiting, writer.dropped) == (5, 0)
+    writer.close(0.01)
+    assert (writer.waiting, writer.dropped) == (0, 5)
+
+
+def test_a_full_file_that_can_not_be_put_aside_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whyroute.server.lines._RETRY_SECONDS", 0.001)
+    real, failures = os.rename, [OSError(13, "Permission denied")] * 3
+
+    def rename(*arguments: Any) -> None:
+        if failures:
+            raise failures.pop()
+        real(*arguments)
+
+    monkeypatch.setattr(os, "rename", rename)
+    path = tmp_path / "log"
+    writer = LineWriter(FileSink(path, full=10))
+    for number in range(3):
+        writer.put({"n": number})
+        while writer.waiting:
+            pass
+    writer.close()
+    assert writer.dropped == 0
+    files = [*sorted(each for each in tmp_path.iterdir() if each != path), path]
+    assert [number for file in files for number in read_lines(file)] == [0, 1, 2]
+
+
 def test_a_stream_that_nobody_reads_any_more_ends_quietly() -> None:
     stream = io.BytesIO()
     writer = LineWriter(StreamSink(stream))
@@ -284,6 +354,25 @@ def test_a_digest_tells_packs_apart_and_not_where_they_are(tmp_path: Path) -> No
         storage.close()
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+def test_the_name_of_a_file_may_be_no_utf_8(tmp_path: Path) -> None:
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    (pack / "a.yaml").write_bytes(PACK.read_bytes())
+    storage = Storage(str(tmp_path / "p.db"))
+    keeper = PackKeeper(str(pack), storage)
+    assert keeper.open() is None
+    before = keeper.current.digest
+    Path(os.fsdecode(os.fsencode(pack) + b"/\xff.yaml")).write_text("whyroute: 1\n")
+    assert keeper.reload()
+    assert keeper.current.digest != before
+    (pack / "a.yaml").write_text("whyroute: 2\n")
+    kept = PackKeeper(str(pack), storage)
+    assert kept.open() is not None
+    assert kept.current.digest == keeper.current.digest
+    storage.close()
 
 
 def test_a_pack_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -358,6 +358,46 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
             assert client.post("/v1/route", json={"capability": "look"}).status_code == 200
 
 
+def test_a_pack_that_is_replaced_as_a_whole_is_still_watched(tmp_path: Path) -> None:
+    good = PACK.read_text("utf-8")
+    for name, text in (("one", good), ("two", good.replace("look", "look-at")), ("three", good.replace("look", "see"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.yaml").write_text(text, "utf-8")
+    pack = tmp_path / "pack"
+    pack.symlink_to("one")
+    token_file(tmp_path / "tokens.json")
+    digests = set()
+    with serving(tmp_path, "--tokens", "tokens.json", "--reload", pack=pack) as process:
+        digests.add(httpx.get(f"{process.url}/readyz").json()["pack"]["digest"])
+        (tmp_path / "new").symlink_to("two")
+        (tmp_path / "new").replace(pack)
+        digests.add(process.event("pack-swapped", 10)["digest"])
+        pack.unlink()
+        (tmp_path / "three").rename(pack)
+        digests.add(process.event("pack-swapped", 10)["digest"])
+        (pack / "a.yaml").write_text(good.replace("look", "glance"), "utf-8")
+        digests.add(process.event("pack-swapped", 10)["digest"])
+    assert len(digests) == 4
+
+
+def test_a_hang_up_while_the_server_starts_does_not_end_it(tmp_path: Path) -> None:
+    token_file(tmp_path / "tokens.json")
+    # What is read in the middle of the start sends the signal.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, threading\n"
+        "from whyroute.server import packs\n"
+        "read = packs.read_sources\n"
+        "def once(path):\n"
+        "    packs.read_sources = read\n"
+        "    os.kill(os.getpid(), signal.SIGHUP)\n"
+        "    return read(path)\n"
+        "packs.read_sources = once\n"
+    )
+    with serving(tmp_path, "--tokens", "tokens.json", path=tmp_path) as process:
+        assert process.event("listening")
+        assert process.event("pack-unchanged")
+
+
 def test_no_decision_is_lost_when_the_server_is_told_to_end(tmp_path: Path) -> None:
     tokens = token_file(tmp_path / "tokens.json")
     answered: list[tuple[str, int, Any]] = []

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from serverkit import Kit, make_kit, registration
-from whyroute.rulepack import load_pack
 from whyroute.server import routing
-from whyroute.server import swift as swift_module
 from whyroute.server.lines import FileSink, LineWriter
 from whyroute.server.registrations import read_registration
 from whyroute.server.storage import Storage
@@ -143,18 +141,6 @@ def test_a_change_of_another_process_is_seen(kit: Kit, tmp_path: Path, threads: 
     other.close()
 
 
-def test_what_a_tenant_registers_is_indexed_by_a_thread(kit: Kit, threads: list[bool]) -> None:
-    for _ in range(4):
-        kit.post("/v1/route", LOOK)
-    assert kit.post("/v1/providers", registration("aaa", region="eu-west-1")).status == 201
-    assert kit.get("/v1/providers").status == 200  # what the tenant has is read, and nothing is routed
-    del threads[:]
-    for _ in range(4):
-        kit.post("/v1/route", LOOK)
-    assert threads[0] is False
-    assert threads[-1] is True
-
-
 def test_nobody_waits_for_a_database_that_somebody_has_for_himself(
     kit: Kit, tmp_path: Path, threads: list[bool]
 ) -> None:
@@ -200,42 +186,60 @@ def test_where_nothing_qualifies_any_more_a_thread_tells_why(kit: Kit, threads: 
     for _ in range(4):
         kit.post("/v1/route", LOOK)
     swift = kit.service.swift
-    pack = kit.service.packs.current.pack
-    swift.note(("alpha", "impossible", ()), pack, 0, 0)
-    assert swift.knows(("alpha", "impossible", ()), pack, 0)
+    holdings = kit.service.registry.refresh("alpha")
+    swift.note("alpha", "impossible", {}, holdings, 0)
+    assert swift.knows("alpha", "impossible", {}, holdings)
     del threads[:]
     answer = kit.post("/v1/route", {"capability": "impossible"})
     assert (answer.status, answer.code) == (422, "capability-unsatisfiable")
     assert threads == [True, False]
-    assert not swift.knows(("alpha", "impossible", ()), pack, 0)
+    assert not swift.knows("alpha", "impossible", {}, holdings)
     text = kit.get("/metrics", None).body.decode()
     assert 'whyroute_routes_total{outcome="unsatisfiable"} 1.0' in text
 
 
-def test_what_is_known_holds_for_one_pack_and_while_it_is_swift() -> None:
-    first, second = (load_pack(Path(__file__).parents[1] / "data" / "server" / "pack.yaml") for _ in range(2))
+def test_what_is_known_holds_for_what_a_tenant_has_for_labels_and_while_it_is_swift(kit: Kit) -> None:
+    first = kit.service.registry.refresh("alpha")
+    kit.service.registry.invalidate("alpha")
+    second = kit.service.registry.refresh("alpha")
     swift = Swift()
-    assert not swift.knows(("t", "c", ()), first, 1)
-    swift.note(("t", "c", ()), first, 1, 0.0005)
-    assert swift.knows(("t", "c", ()), first, 1)
-    assert not swift.knows(("t", "c", ()), second, 1)
-    assert not swift.knows(("t", "d", ()), first, 1)
-    assert not swift.knows(("u", "c", ()), first, 1)
-    assert not swift.knows(("t", "c", ()), first, 2)
-    swift.note(("t", "c", ()), first, 1, 0.1)
-    assert not swift.knows(("t", "c", ()), first, 1)
-    swift.note(("t", "c", ()), first, 1, 0.0005)
-    swift.note(("t", "d", ()), second, 1, 0.0005)
-    assert not swift.knows(("t", "c", ()), first, 1)
-    assert swift.knows(("t", "d", ()), second, 1)
-    swift.forget(("t", "d", ()))
-    assert not swift.knows(("t", "d", ()), second, 1)
+    assert not swift.knows("t", "c", {}, first)
+    swift.note("t", "c", {}, first, 0.0005)
+    assert swift.knows("t", "c", {}, first)
+    assert not swift.knows("t", "c", {}, second)
+    assert not swift.knows("t", "d", {}, first)
+    assert not swift.knows("u", "c", {}, first)
+    assert not swift.knows("t", "c", {"data": "patient"}, first)
+    unread: Any = {"data": []}
+    assert not swift.knows("t", "c", unread, first)
+    swift.note("t", "c", {}, first, 0.1)
+    assert not swift.knows("t", "c", {}, first)
+    swift.note("t", "d", {"a": "b"}, second, 0.0005)
+    assert swift.knows("t", "d", {"a": "b"}, second)
+    swift.forget("t", "d", {"a": "b"})
+    assert not swift.knows("t", "d", {"a": "b"}, second)
 
 
-def test_what_is_known_stays_known_where_no_more_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swift_module, "_MOST", 2)
-    pack = load_pack(Path(__file__).parents[1] / "data" / "server" / "pack.yaml")
-    swift = Swift()
-    for capability in ("a", "b", "c", "a"):
-        swift.note(("t", capability, ()), pack, 1, 0.0005)
-    assert [swift.knows(("t", capability, ()), pack, 1) for capability in "abc"] == [True, True, False]
+def test_the_digest_of_new_providers_is_not_made_at_once(tmp_path: Path, threads: list[bool]) -> None:
+    writer = LineWriter(FileSink(tmp_path / "decisions.jsonl"))
+    kit = make_kit(tmp_path, decisions=writer)
+    kit.service.swift.seconds = 60
+    for _ in range(3):
+        kit.post("/v1/route", LOOK)
+    kit.post("/v1/providers", registration("another"))
+    kit.get("/v1/providers/another")
+    del threads[:]
+    kit.post("/v1/route", LOOK)
+    kit.post("/v1/route", LOOK)
+    writer.close()
+    kit.app.close()
+    assert threads == [False, True]
+
+
+def test_labels_that_make_a_route_another_one_are_new(kit: Kit, threads: list[bool]) -> None:
+    for _ in range(3):
+        kit.post("/v1/route", LOOK)
+    del threads[:]
+    kit.post("/v1/route", {**LOOK, "labels": {"data": "patient"}})
+    assert kit.post("/v1/route", {**LOOK, "labels": {"data": []}}).status == 400
+    assert threads == [False, False]

@@ -12,10 +12,10 @@ from typing import Literal
 from ..errors import WhyrouteError
 from ..moments import written
 from ..rulepack import CaseResult, Results, load_pack, run_tests
+from ..watching import changes
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
 from .packs import not_loaded
 from .progress import progress_bar
-from .watching import changes
 
 __all__ = ["TestRun", "run_pack_tests"]
 

@@ -70,7 +70,7 @@ class Cursors:
         Args:
             now: The time in seconds since 1970; the present when absent.
         """
-        text = json.dumps([_digest(scope), *after]).encode("ascii")
+        text = json.dumps([_digest(scope), *after], ensure_ascii=False).encode("utf-8")
         sealed = self._sealer.encrypt(text) if now is None else self._sealer.encrypt_at_time(text, now)
         return sealed.decode("ascii")
 

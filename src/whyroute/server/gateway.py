@@ -4,6 +4,7 @@ import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
@@ -120,11 +121,19 @@ class Gateway:
     def _check_origin(self, headers: list[tuple[bytes, bytes]]) -> None:
         """Without tokens, nothing but where a request comes from keeps the pages of others from sending it."""
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
-        if len(hosts) != 1 or _host_name(hosts[0]) not in (self._hosts or ()):
+        if len(hosts) != 1 or not self._is_own(_host_name(hosts[0])):
             raise ApiError("foreign-host", "without tokens the service answers on this machine's own names only")
         for name, value in headers:
             if name == b"origin" and value.decode("latin-1").partition("://")[2] != hosts[0]:
                 raise ApiError("foreign-origin", "without tokens the service answers no pages of other origins")
+
+    def _is_own(self, host: str) -> bool:
+        if host in (self._hosts or ()):
+            return True
+        try:
+            return ip_address(host).is_loopback  # nobody else's name resolves to an address that is named as such
+        except ValueError:
+            return False
 
     async def _fail(self, scope: Scope, receive: Receive, answer: "_Answer", error: ApiError) -> None:
         if answer.started:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, Protocol
 __all__ = ["FileSink", "LineWriter", "Sink", "StreamSink"]
 
 Line = Mapping[str, Any]
-_BATCH: Final = 500
+_BATCH: Final = 256 * 1024
 _RETRY_SECONDS: Final = 0.5
 _GATHER_SECONDS: Final = 0.05
 
@@ -81,13 +81,14 @@ class FileSink:
             moved = os.stat(self._path).st_ino != os.fstat(self._file.fileno()).st_ino
         except FileNotFoundError:
             moved = True
-        if moved:
-            self._file.close()
-            self._file = self._open()
-        elif self._file.tell() >= self._full:
-            self._file.close()
+        if not moved:
+            if self._file.tell() < self._full:
+                return
             os.rename(self._path, self._aside())
-            self._file = self._open()
+        # The old one stays open until there is a new one: what fails is tried again.
+        fresh = self._open()
+        self._file.close()
+        self._file = fresh
 
     def write(self, data: memoryview) -> int:
         """Append."""
@@ -122,6 +123,8 @@ class LineWriter:
         self._most = most
         self._on_trouble = on_trouble
         self._queue: deque[Line] = deque()
+        self._in_hand = 0
+        self._patience = 0.0
         self._ending = threading.Event()
         self._closing: float | None = None
         self._closed = False
@@ -132,7 +135,7 @@ class LineWriter:
     @property
     def waiting(self) -> int:
         """How many lines wait."""
-        return len(self._queue)
+        return len(self._queue) + self._in_hand
 
     def put(self, line: Line) -> None:
         """Write a line, soon. The object must not change any more."""
@@ -142,13 +145,17 @@ class LineWriter:
             self._queue.append(line)
 
     def close(self, seconds: float = 10) -> None:
-        """Write what waits, and stop. What can't be written within the time is dropped and counted."""
+        """Write what waits, and stop. What can't be written is dropped and counted, after so long without success."""
         if self._closed:
             return
         self._closed = True
+        self._patience = seconds
         self._closing = time.monotonic() + seconds
         self._ending.set()
-        self._thread.join(seconds + 1)
+        while self._thread.is_alive() and (left := self._closing + 1 - time.monotonic()) > 0:
+            self._thread.join(left)
+        if self._thread.is_alive():
+            self.dropped += self.waiting
 
     def _run(self) -> None:
         ending = False
@@ -156,14 +163,23 @@ class LineWriter:
             # It looks from time to time: being woken for each line would hold up whoever puts it.
             ending = self._ending.wait(_GATHER_SECONDS)
             while self._queue:
-                self._write([self._queue.popleft() for _ in range(min(_BATCH, len(self._queue)))])
+                self._write(self._batch())
         try:
             self._sink.close()
         except OSError as error:
             self._on_trouble(error)
 
-    def _write(self, lines: list[Line]) -> None:
-        data = b"".join(json.dumps(line, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n" for line in lines)
+    def _batch(self) -> bytes:
+        """Some of the lines that wait: as many as make a good piece, for one alone may be large."""
+        found, size = [], 0
+        while self._queue and size < _BATCH:
+            self._in_hand += 1  # first, so that a line is never counted too few
+            text = json.dumps(self._queue.popleft(), ensure_ascii=True, allow_nan=False).encode("ascii")
+            found += [text, b"\n"]
+            size += len(text)
+        return b"".join(found)
+
+    def _write(self, data: bytes) -> None:
         rest, begun, troubled = memoryview(data), False, False
         while True:
             try:
@@ -172,16 +188,20 @@ class LineWriter:
                     begun = True
                 while rest:
                     rest = rest[self._sink.write(rest) :]
+                    if self._closing is not None:  # there is time, as long as something is written
+                        self._closing = time.monotonic() + self._patience
             except (OSError, ValueError) as error:  # ValueError: the stream was closed
                 if not troubled:
                     self._on_trouble(error if isinstance(error, OSError) else OSError("it is closed"))
                 troubled = True
                 gone = isinstance(error, BrokenPipeError | ValueError)
                 if gone or (self._closing is not None and time.monotonic() >= self._closing):
-                    self.dropped += len(lines)
+                    self.dropped += self._in_hand
+                    self._in_hand = 0
                     return
                 time.sleep(_RETRY_SECONDS)
             else:
                 if troubled:
                     self._on_trouble(None)
+                self._in_hand = 0
                 return

@@ -147,7 +147,7 @@ def digest_of(sources: Sequence[Source]) -> str:
     state = hashlib.sha256()
     for source in sorted(sources, key=lambda each: each.name):
         for text in (source.name, source.text):
-            data = text.encode("utf-8")
+            data = text.encode("utf-8", "surrogateescape")  # a file's name may be no UTF-8
             state.update(f"{len(data)}:".encode("ascii"))
             state.update(data)
     return f"sha256:{state.hexdigest()}"

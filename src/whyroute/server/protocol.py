@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import sys
 from http import HTTPStatus
-from typing import Final
+from typing import Final, cast
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .envelope import ApiError, envelope
@@ -33,6 +35,10 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
         _oversized = False
         _head: int | None = None  # how many bytes of a request's head have come; None: no head has begun
         _heads = 0  # how many have begun
+        _after_head = 0  # how many bytes have come since the body last grew: chunks' sizes and what stands behind them
+        _grew = False
+        _upgrading: bytes | None = None  # the head of a request for another protocol, without that wish
+        _rest: memoryview | None = None  # what came behind it
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
             super().connection_made(transport)
@@ -46,8 +52,13 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
             if self._refused:
                 return  # what still comes is read, or the system would take our answer back
             before, begun = self.cycle, self._heads if self._head is not None else 0
-            super().data_received(data)
+            self._grew = False
+            self._read(data)
             if self._refused:
+                return
+            self._after_head = 0 if self._grew or self._head is not None else self._after_head + len(data)
+            if self._after_head > _HEADER_BYTES:
+                self._refuse(too_large)
                 return
             if self._head is not None and begun == self._heads:
                 # All of it belongs to this head: it neither began nor ended in there.
@@ -61,10 +72,37 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
                 # Headers have begun to come.
                 self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
 
+        def _read(self, data: bytes) -> None:
+            rest: memoryview | None = memoryview(data)
+            while rest is not None:
+                self._data, self._rest = rest, None
+                super().data_received(cast(bytes, rest))
+                rest = self._rest
+                if rest is not None and self._upgrading is not None:
+                    # Behind a wish for another protocol the parser reads nothing more, not even the body.
+                    head, self._upgrading = self._upgrading, None
+                    self.parser = httptools.HttpRequestParser(self)
+                    self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                    super().data_received(head)
+
         def on_message_begin(self) -> None:
             self._head = 0
             self._heads += 1
+            self._grew = True
             super().on_message_begin()
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            if self._head is not None:  # behind the body nothing is a header of the request (RFC 9110, section 6.5.1)
+                super().on_header(name, value)
+
+        def on_body(self, body: bytes) -> None:
+            self._grew = True
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._grew = True
+            if self._upgrading is None:
+                super().on_message_complete()
 
         def on_headers_complete(self) -> None:
             self._head = None
@@ -74,7 +112,13 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
             hosts = sum(name == b"host" for name, _ in self.headers)
             if hosts > 1 or (not hosts and self.parser.get_http_version() == "1.1"):
                 raise ValueError("a request names its host once (RFC 9112, section 3.2)")
-            super().on_headers_complete()
+            if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+                lines = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+                version = self.parser.get_http_version().encode("ascii")
+                first = b"%s %s HTTP/%s\r\n" % (self.parser.get_method(), self.url, version)
+                self._upgrading = b"".join((first, *lines, b"\r\n"))
+            else:
+                super().on_headers_complete()
 
         def _is_idle(self) -> bool:
             return self.cycle is None or self.cycle.response_complete
@@ -91,6 +135,9 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def _unsupported_upgrade_warning(self) -> None:
             """A request may ask for another protocol; it is answered in this one."""
+            error = sys.exc_info()[1]
+            if isinstance(error, httptools.HttpParserUpgrade):
+                self._rest = self._data[error.args[0] :]
 
         def send_400_response(self, msg: str) -> None:
             self._refuse(too_large if self._oversized else ApiError("bad-request", "this is no HTTP request"))
@@ -99,6 +146,9 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
             """Answer what can't be read, and hear nothing more."""
             self._stop_waiting()
             self._refused = True
+            if self._after_head > _HEADER_BYTES and self._is_idle():
+                self.transport.close()  # the request was answered before all of it came
+                return
             if not self._is_idle():
                 self.cycle.keep_alive = False
                 if self.cycle.response_started or not self.cycle.more_body:

@@ -24,7 +24,7 @@ from .records import bundle_record, decision_record
 from .registrations import Registration, read_registration
 from .storage import Storage
 from .stored import StoredRegistry
-from .swift import SWIFT_BODY, Swift, question_of
+from .swift import SWIFT_BODY, Swift
 from .tenants import Holdings, factory_input
 from .tokenfile import TokenFile
 from .tokens import Caller, authenticate
@@ -160,10 +160,10 @@ class Service:
         except WhyrouteError:
             self.metrics.refused()
             raise
-        question = question_of(caller.tenant, asked.capability, asked.labels)
-        if question is not None and routed.answer is not None and len(body) <= SWIFT_BODY:
-            self.swift.note(question, pack.pack, holdings.version, thread_time() - began)
-        self._note(routed, asked, request_id, caller, pack, holdings, now)
+        seconds = thread_time() - began
+        self._note(routed, asked, request_id, caller, pack, holdings, now)  # first, for it makes the digest
+        if isinstance(asked.capability, str) and routed.answer is not None and len(body) <= SWIFT_BODY:
+            self.swift.note(caller.tenant, asked.capability, asked.labels, holdings, seconds)
         return _answer_of(routed)
 
     def route_at_once(self, caller: Caller, body: bytes, request_id: str) -> str | None:
@@ -177,21 +177,21 @@ class Service:
         try:
             asked = routing.read_asked(_parsed(body), explaining=False)
             pack = self.packs.current
-            question = question_of(caller.tenant, asked.capability, asked.labels)
-            if asked.include or question is None:
+            capability = asked.capability
+            if asked.include or not isinstance(capability, str):
                 return None
             holdings = self.registry.at_once(caller.tenant)
             if holdings is None or self.packs.current is not pack:
                 return None
-            if not self.swift.knows(question, pack.pack, holdings.version):
+            if not self.swift.knows(caller.tenant, capability, asked.labels, holdings):
                 return None
             routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
         except WhyrouteError:
             return None  # it is told of by whoever has the time
         if routed.answer is None:
-            self.swift.forget(question)
+            self.swift.forget(caller.tenant, capability, asked.labels)
             return None
-        self.swift.note(question, pack.pack, holdings.version, thread_time() - began)
+        self.swift.note(caller.tenant, capability, asked.labels, holdings, thread_time() - began)
         self._note(routed, asked, request_id, caller, pack, holdings, now)
         return routed.answer
 

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ import uvicorn
 from ..adapters import AdapterFactoryRegistry
 from ..catalogfile import UnreadableFileError
 from ..errors import WhyrouteError
+from ..watching import changes
 from .app import Application, create_app
 from .cursors import Cursors, read_keys
+from .gateway import told
 from .limits import Limits
 from .lines import FileSink, LineWriter, StreamSink
 from .metrics import Metrics
@@ -143,10 +146,22 @@ class _Running:
             FileSink(Path(os.devnull)) if sys.stdout is None else StreamSink(sys.stdout.buffer), most=10_000
         )
         self.status = 0
+        self.hung_up = False
+        self.ended = False
+        self.watch: Iterator[None] | None = None
         self.tasks: set[asyncio.Task[None]] = set()
 
     def run(self) -> int:
         storage = decisions = None
+        if hasattr(signal, "SIGHUP"):
+            with suppress(ValueError):  # not the main thread
+                # One that comes while the pack is read for the first time means: read it again.
+                signal.signal(signal.SIGHUP, lambda number, frame: self._hang_up())
+        if self.settings.reload:
+            # By asking, not by notices of the system: those end when the directory is replaced, or a link to it. It
+            # begins before the pack is read, so that no change is missed.
+            self.watch = changes(self.settings.pack, sleep=self._sleep)
+            next(self.watch)
         try:
             storage = Storage(self.settings.database)
             decisions = self._decisions()
@@ -168,6 +183,14 @@ class _Running:
             if storage is not None:
                 storage.close()
         return self.status
+
+    def _hang_up(self) -> None:
+        self.hung_up = True
+
+    def _sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+        if self.ended:
+            raise _EndedError
 
     def _decisions(self) -> LineWriter | None:
         path = self.settings.decisions
@@ -248,12 +271,10 @@ class _Running:
         )
         server = _Server(config)
         loop = asyncio.get_running_loop()
-        stopping = asyncio.Event()
 
         def stop(status: int) -> None:
             self.status = status
-            server.should_exit = True
-            stopping.set()
+            server.should_exit = self.ended = True
 
         handlers = {signal.SIGTERM: lambda: stop(0), signal.SIGINT: lambda: stop(130)}
         if hasattr(signal, "SIGHUP"):
@@ -262,11 +283,13 @@ class _Running:
             with suppress(NotImplementedError):  # where the system has no such signals
                 loop.add_signal_handler(number, handler)
         if self.settings.reload:
-            self._spawn(self._watch(service, stopping))
+            self._spawn(self._watch(service))
         self.listening.listen(config.backlog)  # who reads where it listens may come at once
         self._say_where()
+        if self.hung_up:
+            self._spawn(self._reload(service))
         await server.serve([self.listening])
-        stopping.set()
+        self.ended = True
         if self.tasks:
             await asyncio.wait(self.tasks, timeout=5)
 
@@ -294,19 +317,27 @@ class _Running:
             self._event("pack-refused", **_refusal(error))
             self.remark("the pack is refused; the one in force stays")
             return
+        except Exception as error:  # a fault of our own ends neither the server nor the watch
+            service.metrics.reloaded("refused")
+            self._event("fault", **told(error))
+            self.remark("the pack could not be loaded; the one in force stays")
+            return
         outcome = "swapped" if swapped else "unchanged"
         service.metrics.reloaded(outcome)
         self._event(f"pack-{outcome}", digest=service.packs.current.digest)
         if swapped:
             self.remark(f"the pack was loaded again: {service.packs.current.digest}")
 
-    async def _watch(self, service: Service, stopping: asyncio.Event) -> None:
-        from watchfiles import awatch  # noqa: PLC0415 (only where something is watched)
+    async def _watch(self, service: Service) -> None:
+        assert self.watch is not None
+        with suppress(_EndedError):
+            while True:
+                await asyncio.to_thread(next, self.watch)
+                await self._reload(service)
 
-        path = Path(self.settings.pack)
-        directory = path if path.is_dir() else path.parent
-        async for _ in awatch(directory, stop_event=stopping, debounce=200, step=50):
-            await self._reload(service)
+
+class _EndedError(Exception):
+    """The server ends."""
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -1,11 +1,12 @@
 """What is known to take less time to answer than to hand to a thread."""
 
+import weakref
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from ..rulepack import Pack
+from .tenants import Holdings
 
-__all__ = ["SWIFT_BODY", "Question", "Swift", "question_of"]
+__all__ = ["SWIFT_BODY", "Swift"]
 
 SWIFT_BODY: Final = 1024
 """How many bytes of a body may be read on the event loop."""
@@ -13,17 +14,16 @@ SWIFT_BODY: Final = 1024
 _SWIFT_SECONDS: Final = 0.002
 _MOST: Final = 10_000
 
-Question = tuple[str, str, tuple[tuple[str, str], ...]]
-"""A tenant, a capability of the pack, and the labels of a request in the order of their keys."""
+Key = tuple[str, str, str]
 
 
 class Swift:
     """The pack's capabilities that were routed, when they last were, in less time than anybody waits for.
 
     A request that is answered on the event loop holds up all others meanwhile: what it costs must be known, and small.
-    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here; the
-    rules of labels that were not there before have to be compiled first, so each set of labels counts by itself; and
-    what a tenant registers has to be indexed first, so each is known for one version of what the tenant has.
+    A capability that a body declares costs whatever the body makes it cost, so only the pack's own are kept here. What
+    the labels say decides over which rules hold. And when a tenant has other providers than before, some of what is
+    made but once is made by whoever comes first.
 
     Args:
         seconds: How long the processor may be busy with a decision.
@@ -31,29 +31,27 @@ class Swift:
 
     def __init__(self, seconds: float = _SWIFT_SECONDS) -> None:
         self.seconds = seconds
-        self._pack: Pack | None = None
-        self._known: dict[Question, int] = {}
+        self._known: dict[Key, weakref.ref[Holdings]] = {}
 
-    def knows(self, question: Question, pack: Pack, version: int) -> bool:
-        """Whether a route under a pack is swift over what the tenant has at a version."""
-        return self._pack is pack and self._known.get(question) == version
+    def knows(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings) -> bool:
+        """Whether a tenant's route to a capability of the pack is swift, with these labels and what the tenant has."""
+        known = self._known.get(_key(tenant, capability, labels))
+        return known is not None and known() is holdings
 
-    def note(self, question: Question, pack: Pack, version: int, seconds: float) -> None:
+    def note(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings, seconds: float) -> None:
         """Note how long the processor was busy with a decision, in seconds."""
-        if self._pack is not pack:
-            self._pack, self._known = pack, {}
+        key = _key(tenant, capability, labels)
         if seconds > self.seconds:
-            self._known.pop(question, None)
-        elif question in self._known or len(self._known) < _MOST:
-            self._known[question] = version
+            self._known.pop(key, None)
+        else:
+            if len(self._known) >= _MOST:
+                self._known = {}  # most of them may be of packs and providers that are gone
+            self._known[key] = weakref.ref(holdings)
 
-    def forget(self, question: Question) -> None:
+    def forget(self, tenant: str, capability: str, labels: Mapping[str, str]) -> None:
         """Forget a route that came to no decision: telling why takes long."""
-        self._known.pop(question, None)
+        self._known.pop(_key(tenant, capability, labels), None)
 
 
-def question_of(tenant: str, capability: Any, labels: Mapping[str, Any]) -> Question | None:
-    """What a request may be known by; None for one that declares its capability, or whose labels are no strings."""
-    if not isinstance(capability, str) or not all(isinstance(value, str) for value in labels.values()):
-        return None
-    return tenant, capability, tuple(sorted(labels.items()))
+def _key(tenant: str, capability: str, labels: Mapping[str, str]) -> Key:
+    return tenant, capability, repr(labels)  # they may be anything yet, not only what can be a key

@@ -238,8 +238,8 @@
     const owner = found.owner === "caller" ? "yours" : found.owner;
     const parts = [element("code", found.label), ` (${owner}`];
     if (found.contact) parts.push(", ", element("bdi", found.contact));
+    if (found.because) parts.push(`: ${found.because.replace(/\.$/, "")}`);
     parts.push(")");
-    if (found.because) parts.push(`: ${found.because}`);
     return parts;
   }
 

@@ -8,14 +8,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-from ..rulepack import pack_files
+from .rulepack import pack_files
 
 __all__ = ["changes"]
 
 _EVERY = 0.3
 _CALM = 0.1
 
-Snapshot = dict[str, tuple[int, int]]
+Snapshot = dict[str, tuple[int, int, int]]
 
 
 def changes(path: str, *, sleep: Callable[[float], None] = time.sleep) -> Iterator[None]:
@@ -44,12 +44,12 @@ def changes(path: str, *, sleep: Callable[[float], None] = time.sleep) -> Iterat
 
 
 def _snapshot(path: str) -> Snapshot:
-    """The files of a pack, each with its time and its size; those that can't be asked are as if they weren't there."""
+    """The files of a pack, each with its time, size and number; those that can't be asked are left out."""
     found: Snapshot = {}
     for file in pack_files(path):
         try:
             status = os.stat(file)
         except (OSError, ValueError):
             continue
-        found[str(file)] = status.st_mtime_ns, status.st_size
+        found[str(file)] = status.st_mtime_ns, status.st_size, status.st_ino
     return found
