@@ -147,6 +147,16 @@ def test_a_hostile_question_ends_in_time(kit: Kit, name: str) -> None:
     assert len(answer.body) < 40 * 2**20
 
 
+def test_a_page_that_takes_too_long_ends_in_time(kit: Kit) -> None:
+    body = needs(*({"contextWindow": {"op": ">=", "value": 10**8 + number}} for number in range(2000)))
+    answer = kit.post("/v1/explain", body, None, headers=[("Accept", "text/html")])
+    assert (answer.status, answer.code) == (503, "answer-timeout")
+    until = time.monotonic() + 20  # a busy machine is slow to come round to it
+    while kit.app.at_work:
+        assert time.monotonic() < until, "the work goes on, though nobody waits for it"
+        time.sleep(0.01)
+
+
 def test_time_that_is_up_ends_what_asks() -> None:
     check_time()  # nobody waits
     with due_within(60):

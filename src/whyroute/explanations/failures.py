@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .. import bits
 from ..catalog import Candidate
 from ..constraints import NamedConstraint
+from ..deadlines import check_time
 from ..errors import RejectionReason
 from ..features import UNSPECIFIED_REGION
 from ..solving import Solved
@@ -96,7 +97,12 @@ def failed_dicts(failed: Sequence[Failed]) -> list[dict[str, Any]]:
 
 
 def failures_of(solved: Solved, number: int) -> tuple[Failed, ...]:
-    """The constraints that reject a candidate, in constraint order, each with why."""
+    """The constraints that reject a candidate, in constraint order, each with why.
+
+    Raises:
+        TooLateError: The time that there was is over.
+    """
+    check_time()
     candidate = solved.catalog.candidate(number)
     return tuple(
         (constraint, reason)

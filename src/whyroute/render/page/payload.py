@@ -8,6 +8,7 @@ from typing import Any
 from ... import bits
 from ...catalog import Candidate
 from ...constraints import NamedConstraint
+from ...deadlines import check_time
 from ...errors import RejectionReason
 from ...explanations import Explanation
 from ...explanations.failures import Failed, near_misses
@@ -194,6 +195,7 @@ class _Told:
 
     @classmethod
     def of(cls, failures: Sequence[tuple[int, RejectionReason]], models: Sequence[ModelInfo]) -> "_Told":
+        check_time()
         by_code: dict[str, dict[int, str]] = {}
         for row, reason in failures:
             by_code.setdefault(reason.code, {})[row] = printable(reason.message)
