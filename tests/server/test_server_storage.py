@@ -77,6 +77,15 @@ def test_every_change_makes_another_version(storage: Storage) -> None:
     assert versions == sorted(set(versions))
 
 
+def test_what_changes_nothing_makes_no_other_version(storage: Storage) -> None:
+    storage.add("t", Registration(metadata("a")))
+    before = storage.version("t")
+    assert not storage.remove("t", "b")
+    assert storage.version("t") == before
+    storage.add("t", Registration(metadata("b")))
+    assert storage.version("t") > before
+
+
 def test_many_at_once_keep_all_and_one_of_each(database: str) -> None:
     storages = [Storage(database) for _ in range(3)]
     kept: list[str] = []

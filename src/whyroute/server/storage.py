@@ -168,9 +168,13 @@ class Storage:
         """Forget a registration; False when the tenant has none of that id."""
         key = _hash(tenant)
         where = (_PROVIDERS.c.tenant == key) & (_PROVIDERS.c.provider == _hash(provider_id))
-        with _answering(), self._engine.begin() as connection:
+        with _answering(), self._engine.connect() as connection:
             self._advance(connection, key)
-            return connection.execute(delete(_PROVIDERS).where(where)).rowcount > 0
+            if not connection.execute(delete(_PROVIDERS).where(where)).rowcount:
+                connection.rollback()  # nothing changed, and nobody has to read everything again
+                return False
+            connection.commit()
+            return True
 
     def _advance(self, connection: Connection, tenant: str) -> None:
         """Raise a tenant's version, first of all in a transaction: a tenant's changes queue up behind each other."""
