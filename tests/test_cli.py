@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -412,6 +413,15 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
         assert running.stderr.read() == b""
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children take interrupts, which those of a script in the background ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_exits_130() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "whyroute", "batch"],

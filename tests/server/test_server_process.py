@@ -493,7 +493,6 @@ def test_what_was_answered_survives_kill_9(database: str, tmp_path: Path) -> Non
         (["--tenant", "alpha", "--decisions", "absent/file"], "`absent/file`: can't be written"),
         (["--tenant", "alpha", "--adapters", "nowhere:x"], "there is no module `nowhere`"),
         (["--tenant", "alpha", "--adapters", "nowhere"], "MODULE:NAME"),
-        (["--tenant", "alpha", "--port", "99999"], "can't be listened on"),
         (["--tenant", "alpha", "--host", "127.0.0.1.nowhere.invalid"], "can't be listened on"),
     ],
 )
@@ -508,6 +507,13 @@ def test_what_a_server_is_not_started_with(
     assert said in told.err
     assert told.err.startswith("error: ")
     assert "hunter2" not in told.err
+
+
+def test_a_port_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    from whyroute.cli import main  # noqa: PLC0415
+
+    assert main(["serve", "absent", "--tenant", "alpha", "--port", "99999"]) == 2
+    assert "error: --port: input should be less than or equal to 65535\n" in capsys.readouterr().err
 
 
 def test_a_broken_pack_that_never_was_good_is_not_served(
