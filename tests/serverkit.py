@@ -224,7 +224,7 @@ def make_kit(
         for name in TENANTS:
             text, kept = issue(name)
             tokens[name] = text
-            change_tokens(path, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]
+            change_tokens(path, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]  # mypy infers no lambda with defaults
         file = TokenFile(path)
     service = Service(
         packs=packs,
@@ -320,5 +320,5 @@ def token_file(path: Path, *tenants: str) -> dict[str, str]:
     for name in tenants or TENANTS:
         text, kept = issue(name)
         found[name] = text
-        change_tokens(path, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]
+        change_tokens(path, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]  # mypy infers no lambda with defaults
     return found

@@ -32,6 +32,7 @@ __all__ = [
     "RejectionReason",
     "WhyrouteError",
     "WireSequence",
+    "reasons_text",
 ]
 
 
@@ -264,6 +265,16 @@ class Reason:
         yield "}"
 
 
+def reasons_text(reasons: Iterable[Reason]) -> Iterator[str]:
+    """The JSON text of a list of reasons, in pieces."""
+    yield "["
+    for place, reason in enumerate(reasons):
+        if place:
+            yield ", "
+        yield from reason.iter_json()
+    yield "]"
+
+
 class WireSequence(Sequence[T]):
     """A sequence that is written without making its items one by one."""
 
@@ -354,12 +365,9 @@ class CapabilityUnsatisfiableError(WhyrouteError):
 
         Costs a fraction of `to_dict`, in time and in memory: there are as many entries as candidates times constraints.
         """
-        yield f'{_json(self._without_reasons())[:-1]}, "reasons": ['
-        for place, reason in enumerate(self.reasons):
-            if place:
-                yield ", "
-            yield from reason.iter_json()
-        yield "]}"
+        yield f'{_json(self._without_reasons())[:-1]}, "reasons": '
+        yield from reasons_text(self.reasons)
+        yield "}"
 
 
 def _unpickled(

@@ -154,8 +154,6 @@ class _Weights:
         parts: list[tuple[str | int, Number]] = [(each.feature, each.weight) for each in preferences]
         if wishes:
             parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
-        if len(parts) > _FEW_WEIGHTS:
-            return _weighed(tuple(parts))
         key = tuple(parts)
         found = _WEIGHED_BEFORE.get(key)
         if found is None:
@@ -224,12 +222,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
 
 
-def _leading(members: int, scores: Scores, orders: Orders) -> int:
-    """Those of a set that is not empty that only the tie-break order tells apart from its first."""
-    found = scores.best(members)
+def _foremost(members: int, orders: Orders) -> int:
+    """Those of a set of equal scores that only the tie-break order tells apart from its first."""
     for order in orders:
-        found = order.foremost(found)
-    return found
+        members = order.foremost(members)
+    return members
 
 
 class _Classes:
@@ -259,7 +256,7 @@ class _Classes:
             if not self._rest:
                 return False
             part = self._rest.pop()
-            found = _leading(part, self._scores, self._orders)
+            found = _foremost(self._scores.best(part), self._orders)
             if part != found:
                 self._rest.append(part ^ found)
             count = found.bit_count()
@@ -366,9 +363,7 @@ class Ranking:
         """The number of the pick."""
         first = self._first
         if first < 0:
-            members = self.tied
-            for order in self.orders:
-                members = order.foremost(members)
+            members = _foremost(self.tied, self.orders) if self.orders else self.tied
             first = self._first = (members & -members).bit_length() - 1
         return first
 
@@ -384,7 +379,7 @@ class Ranking:
         for part in (self.hinted, self.members & ~self.hinted):
             rest = part
             while rest:
-                leading = _leading(rest, self.scores, self.orders)
+                leading = _foremost(self.scores.best(rest), self.orders)
                 found += bits.positions(leading)
                 rest ^= leading
         return found

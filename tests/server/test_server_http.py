@@ -247,7 +247,7 @@ def test_a_cursor_opens_for_a_day(shared: Kit) -> None:
     assert cursors.open(scope, sealed, now=1_000_000 + 86_400) == [1, "x"]
     with pytest.raises(Exception, match="does not open here") as error:
         cursors.open(scope, sealed, now=1_000_000 + 86_401)
-    assert error.value.kind == "bad-input"  # type: ignore[attr-defined]
+    assert error.value.kind == "bad-input"  # type: ignore[attr-defined]  # of an ApiError
 
 
 def test_keys_are_rotated() -> None:
@@ -330,7 +330,7 @@ def test_expired_and_revoked_tokens(kit: Kit, tmp_path: Path) -> None:
     ):
         text, kept = issue("alpha", expires=expires)
         kit.tokens[name] = text
-        change_tokens(file, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]
+        change_tokens(file, lambda before, kept=kept: (*before, kept))  # type: ignore[misc]  # mypy infers no lambda with defaults
     for name in ("past", "yesterday"):
         refused(kit.get("/v1/capabilities", name), 401, "auth-expired")
     for name in ("later", "today"):

@@ -4,7 +4,7 @@ from __future__ import annotations  # array is not subscriptable before Python 3
 
 from abc import abstractmethod
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import compress
 from json import JSONEncoder
@@ -15,7 +15,7 @@ from .. import bits
 from ..caches import computed
 from ..catalog import Catalog
 from ..constraints import NamedConstraint
-from ..errors import Reason, Rejection, RejectionReason, WireSequence
+from ..errors import Reason, Rejection, RejectionReason, WireSequence, reasons_text
 from ..numbers import ecmascript, prints_alike
 from ..providers import ModelInfo, ProviderMetadata, SetupFailure
 from ..terms import FeatureTerm, NumberTerm, Term
@@ -66,12 +66,7 @@ def reasons_json(
     The text of each distinct reason, and of each candidate's id, is made once. What is kept meanwhile are the ids'
     texts, the distinct reasons of one constraint and one piece.
     """
-    yield "["
-    for place, reason in enumerate(reasons_of(constraints, catalog, setup_failures)):
-        if place:
-            yield ", "
-        yield from reason.iter_json()
-    yield "]"
+    return reasons_text(reasons_of(constraints, catalog, setup_failures))
 
 
 class _Roster:
@@ -360,10 +355,12 @@ def _text_maker(term: Term) -> _TextMaker:
                 lists[id(value)] = known
         return known[1]
 
+    def told(details: Mapping[str, Any]) -> str:
+        return "".join([f", {encode_basestring(key)}: {encoded(value)}" for key, value in details.items()])
+
     def text_of(reason: RejectionReason) -> str:
-        return f'"code": {encode_basestring(reason.code)}, "message": {encode_basestring(reason.message)}' + "".join(
-            [f", {encode_basestring(key)}: {encoded(value)}" for key, value in reason.details.items()]
-        )
+        code, message = encode_basestring(reason.code), encode_basestring(reason.message)
+        return f'"code": {code}, "message": {message}{told(reason.details)}'
 
     def in_full(observed: Sequence[Any]) -> Iterator[str]:
         return (f', "reason": {{{text_of(term.reason(each))}}}}}{_NEXT}' for each in observed)
@@ -376,8 +373,7 @@ def _text_maker(term: Term) -> _TextMaker:
         f', "reason": {{"code": {encode_basestring(reason.code)}, "message": {encode_basestring(reason.before)[:-1]}'
     )
     middle = f"{encode_basestring(reason.after)[1:]}, {encode_basestring(reason.field)}: "
-    rest = "".join([f", {encode_basestring(key)}: {encoded(value)}" for key, value in reason.details.items()])
-    end = f"{rest}}}}}{_NEXT}"
+    end = f"{told(reason.details)}}}}}{_NEXT}"
 
     def filled_in(observed: Sequence[Any]) -> Iterable[str]:
         numbers = [each for each in observed if each is not None]

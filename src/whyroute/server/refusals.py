@@ -6,7 +6,7 @@ from typing import Any
 
 from ..bundles import BundleUnsatisfiableError
 from ..deadlines import check_time
-from ..errors import CapabilityUnsatisfiableError
+from ..errors import CapabilityUnsatisfiableError, reasons_text
 from .envelope import ApiError
 
 __all__ = ["gathered", "unsatisfiable_pieces"]
@@ -19,12 +19,9 @@ def unsatisfiable_pieces(
     yield f'{{"error": {{"code": {_json(error.code)}, "message": {_json(error.message)}, "details": {{'
     if error.tenant_id is not None:
         yield f'"tenantId": {_json(error.tenant_id)}, '
-    yield '"reasons": ['
-    for place, reason in enumerate(error.reasons):
-        if place:
-            yield ", "
-        yield from reason.iter_json()
-    yield '], "explanation": '
+    yield '"reasons": '
+    yield from reasons_text(error.reasons)
+    yield ', "explanation": '
     if isinstance(error, CapabilityUnsatisfiableError):
         yield from error.explanation.iter_json()
     else:
