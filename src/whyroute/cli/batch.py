@@ -7,7 +7,6 @@ import stat
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from enum import IntEnum
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO, Final
@@ -24,14 +23,9 @@ from .progress import Columns, progress_bar
 __all__ = ["run_batch"]
 
 _IN_MEMORY: Final = 4 * 1024 * 1024  # bytes of one answer; what is longer waits in a temporary file
-
-
-class _Outcome(IntEnum):
-    """What a line came to; the worst of all lines is the exit status."""
-
-    ANSWERED = 0
-    INVALID = 1
-    FAULT = 3
+_INVALID: Final = 1
+_FAULT: Final = 3
+"""Exit statuses."""
 
 
 def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: bool | None) -> int:
@@ -42,9 +36,8 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
     Raises:
         CommandError: The input can't be read, the output can't be written, or there is no line at all.
     """
-    worst = _Outcome.ANSWERED
+    batch = _Batch(engine)
     number = 0
-    faults: list[int] = []  # the numbers of the lines
     with suppress(ReaderGoneError), ExitStack() as stack:
         source = stack.enter_context(open_input(name))
         answers = stack.enter_context(sink(output))
@@ -53,45 +46,62 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
         text = "{task.fields[answered]} answered"
         update = stack.enter_context(progress_bar(text, wanted=progress, columns=columns, total=size, answered=0))
         for number, line in enumerate(one_object_a_line(name, lines_of(name, source)), start=1):
-            outcome = _answer(line, number, engine, answers)
-            worst = max(worst, outcome)
-            if outcome is _Outcome.FAULT:
-                faults.append(number)
+            batch.answer(line, number, answers)
             if size is None:
                 answers.flush()  # whoever feeds the lines one by one waits for each answer
             if update is not None:
                 update(advance=len(line) + 1, answered=number)
         if number == 0:
             raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
-    if faults:
-        complain(_told(faults))
-    return int(worst)
+    if batch.faults:
+        complain(_told(batch.faults))
+    return batch.status
 
 
-def _answer(line: bytes, number: int, engine: EngineName, answers: BinaryIO) -> _Outcome:
-    """Write the answer to one line, and tell what it came to."""
-    if len(line) > LINE_LIMIT:
-        error = InvalidRequestError([Issue("", too_long(number))])
-        answers.write(_line({"error": error.to_dict()}))
-        return _Outcome.INVALID
-    # An answer that fails halfway leaves nothing behind, so it is written only when it is whole.
-    with SpooledTemporaryFile(max_size=_IN_MEMORY) as whole:
-        try:
-            valid, pieces = answer_json(line, number, engine=engine)
-            for piece in pieces:
-                _write(whole, terminal_safe(piece).encode())
-            _write(whole, b"\n")
-        except CommandError:
-            raise
-        except Exception as error:
-            if os.environ.get("WHYROUTE_TRACEBACK"):
-                for told in "".join(traceback.format_exception(error)).splitlines():
-                    remark(printable(told))
-            answers.write(_fault(line, error))
-            return _Outcome.FAULT
-        whole.seek(0)
-        shutil.copyfileobj(whole, answers)
-    return _Outcome.ANSWERED if valid else _Outcome.INVALID
+class _Batch:
+    """Answers lines, and knows what they came to, whether or not their answers could be written.
+
+    Attributes:
+        status: The exit status so far.
+        faults: The numbers of the lines at which whyroute itself failed.
+    """
+
+    def __init__(self, engine: EngineName) -> None:
+        self.status = 0
+        self.faults: list[int] = []
+        self._engine = engine
+
+    def answer(self, line: bytes, number: int, answers: BinaryIO) -> None:
+        """Write the answer to a line."""
+        if len(line) > LINE_LIMIT:
+            self.status = max(self.status, _INVALID)
+            error = InvalidRequestError([Issue("", too_long(number))])
+            answers.write(_line({"error": error.to_dict()}))
+            return
+        # An answer that fails halfway must leave nothing behind, so none is written before it is whole.
+        with SpooledTemporaryFile(max_size=_IN_MEMORY) as whole:
+            try:
+                valid, pieces = answer_json(line, number, engine=self._engine)
+                for piece in pieces:
+                    _write(whole, terminal_safe(piece).encode())
+                _write(whole, b"\n")
+            except CommandError:
+                raise
+            except Exception as error:
+                self._note_fault(number, error)
+                answers.write(_fault(line, error))
+                return
+            if not valid:
+                self.status = max(self.status, _INVALID)
+            whole.seek(0)
+            shutil.copyfileobj(whole, answers)
+
+    def _note_fault(self, number: int, error: Exception) -> None:
+        self.status = _FAULT
+        self.faults.append(number)
+        if os.environ.get("WHYROUTE_TRACEBACK"):
+            for told in "".join(traceback.format_exception(error)).splitlines():
+                remark(printable(told))
 
 
 def _write(file: IO[bytes], octets: bytes) -> None:

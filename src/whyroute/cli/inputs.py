@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from ..errors import InvalidRequestError, WhyrouteError
+from ..files import FileTooLargeError, read_stream
 from ..issues import Issue, printable
 from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
@@ -31,10 +32,13 @@ def read_bytes(name: str) -> bytes:
     """All of a file, or of standard input when the name is `-`.
 
     Raises:
-        CommandError: It can't be read.
+        CommandError: It can't be read, or is too large.
     """
     with open_input(name) as source, reading(name):
-        return source.read()
+        try:
+            return read_stream(source)
+        except FileTooLargeError as error:
+            raise CommandError(f"{source_name(name)} can't be read: {error}") from None
 
 
 @contextmanager
