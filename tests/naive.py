@@ -3,6 +3,7 @@
 Wire requests in, plain dictionaries out; one candidate after the other, no index, nothing of whyroute imported.
 """
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -268,7 +269,7 @@ def fail(
 
 def exact(number: float) -> Fraction:
     """The decimal that a double is written as."""
-    return Fraction(repr(number))
+    return Fraction(repr(float(number)))
 
 
 def printed(number: float) -> str:
@@ -306,5 +307,8 @@ def without_messages(answered: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_number(value: Fraction) -> float:
-    """An exact sum as the wire shows it: a short integer as it is, else the nearest double."""
-    return value.numerator if value.denominator == 1 and abs(value) < 10**21 else float(value)
+    """An exact sum as the wire shows it: a short integer as it is, else the nearest double that is finite."""
+    if value.denominator == 1 and abs(value) < 10**21:
+        return value.numerator
+    largest = Fraction(sys.float_info.max)
+    return float(max(-largest, min(value, largest)))

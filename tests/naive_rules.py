@@ -153,7 +153,7 @@ def call_usd(model: Model, request: Json) -> Fraction | None:
         return None
     prices = (model["cost"]["promptUsdPer1kTokens"], model["cost"]["completionUsdPer1kTokens"])
     counts = (request["tokens"]["prompt"], request["tokens"]["completion"])
-    return sum((exact(price) * count / 1000 for price, count in zip(prices, counts, strict=True)), Fraction(0))
+    return sum((exact(price) * exact(count) / 1000 for price, count in zip(prices, counts, strict=True)), Fraction(0))
 
 
 def compare(field: str, op: str, wanted: Any, observed: Any, request: Json) -> Value:

@@ -1,8 +1,10 @@
 """What `whyroute check` prints: text, JSON, SARIF 2.1.0, GitHub's annotations; and its exit statuses."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import jsonschema
 import pytest
@@ -221,3 +223,25 @@ def test_output_to_a_file(capsys: pytest.CaptureFixture[str], pack: Path) -> Non
     status, out, _ = run(capsys, "my rules", "--at", NOW, "-o", "found.txt")
     assert (status, out) == (1, "")
     assert (pack.parent / "found.txt").read_text("utf-8") == GOLDEN.read_text("utf-8")
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("broken", [False, True], ids=["loads", "broken"])
+def test_names_of_files_may_be_any_bytes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, broken: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = (b"p\xff", b"a\xfe\xf0%.yaml")
+    directory = Path(os.fsdecode(names[0]))
+    directory.mkdir()
+    text = base_pack() + PACK.partition("\n")[2]
+    (directory / os.fsdecode(names[1])).write_text(text.replace("forbid", "forbit") if broken else text, "utf-8")
+    for pack in (directory, directory / os.fsdecode(names[1]), tmp_path / directory):
+        if format != "sarif":
+            assert run(capsys, pack, "--at", NOW, "--format", format)[0] == 1
+            continue
+        _, out, _ = run(capsys, pack, "--at", NOW, "--format", format)
+        for result in json.loads(out)["runs"][0]["results"]:
+            address = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+            assert unquote_to_bytes(address) == b"/".join(names)
+            assert address.isascii()

@@ -115,6 +115,32 @@ def test_shadow_rules_reject_nobody_and_the_shadow_is_what_enforcing_gives(reque
             assert answered["shadow"]["pick"] == answered["decision"]["pick"]
 
 
+@pytest.mark.parametrize("tokens", [None, {"prompt": 1000, "completion": 1}], ids=["no tokens", "tokens"])
+@pytest.mark.parametrize("effect", ["lowest", "highest", "prefer", "require", "forbid"])
+@pytest.mark.parametrize("field", sorted(ruled.numbers))
+def test_every_shadow_rule_appears_in_the_answer(field: str, effect: str, tokens: Json | None) -> None:
+    rule: Json = {"name": "r", "because": "b", "mode": "shadow"}
+    if effect in ("lowest", "highest"):
+        rule["prefer"] = {effect: field}
+    else:
+        rule |= {effect: {field: {"lt": 0.5}}} | ({"weight": 1} if effect == "prefer" else {})
+    models = [
+        {"name": name, "contextWindow": window, "features": [], "cost": dict.fromkeys(PRICES, window)}
+        for name, window in (("m", 1), ("n", 2))
+    ]
+    request: Json = {"capability": {"needs": []}, "providers": [{"id": "p", "region": "r", "models": models}]}
+    request |= {"rules": [rule], "at": "2026-12-24"} | ({} if tokens is None else {"tokens": tokens})
+    answered = wr.answer({**request, "include": ["matched"]})
+    assert bare(answered)["shadow"] == naive_rules.answer(request)["shadow"]
+    capability = request.pop("capability")
+    of_bundle = wr.answer({**request, "slots": {"a": {"capability": capability}}})["shadow"]
+    assert of_bundle["by"] == answered["shadow"]["by"]
+    assert of_bundle.get("picks", {}).get("a") == answered["shadow"].get("pick")
+
+
+PRICES = ("promptUsdPer1kTokens", "completionUsdPer1kTokens")
+
+
 @settings(max_examples=60)
 @given(ruled.requests(), st.data())
 def test_a_waiver_lifts_its_rule_for_those_it_describes_and_nobody_else(request: Json, data: st.DataObject) -> None:

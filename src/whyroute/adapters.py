@@ -209,7 +209,10 @@ class AdapterFactoryInput:
         return self.server_credentials is not False
 
     def for_check(self) -> AdapterConfigCheckInput:
-        """The same registration as a check reads it, so that a factory refuses exactly what its check reports."""
+        """The same registration as a check reads it, so that a factory refuses exactly what its check reports.
+
+        It is for factories, whose input has what the registry adds. Elsewhere use the entry's `check_input`.
+        """
         return AdapterConfigCheckInput(
             metadata=self.metadata,
             config=self.config,
@@ -354,6 +357,12 @@ class AdapterFactoryEntry:
         for name in ("adapter_id", "capability_kind"):
             if not getattr(self, name):
                 raise ValueError(f"`{name}` is empty; it is a non-empty string")
+
+    def check_input(self, given: AdapterFactoryInput) -> AdapterConfigCheckInput:
+        """A registration as the check reads it before a provider is built: it learns of what the factory would get."""
+        if given.identities is None and isinstance(self.factory, _FactoryWithIdentities):
+            given = replace(given, identities=self.factory.identities)
+        return given.for_check()
 
 
 def check_registration(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .errors import InvalidInputError, WhyrouteError
+from .files import FileTooLargeError, read_file
 from .issues import Issue, child, did_you_mean, kind_of, printable, shown
 from .jsontext import JsonTextError, plain, read_json
 from .yamltext import YamlTextError, read_yaml
@@ -69,19 +70,20 @@ def read_bytes(path: FilePath) -> bytes:
     """What a file holds.
 
     Raises:
-        UnreadableFileError: It is not there or can't be opened.
+        UnreadableFileError: It is not there, can't be opened, or is too large.
     """
     if path == "":
         raise UnreadableFileError("", "an empty path; name a file")
     try:
-        return Path(path).read_bytes()
+        return read_file(Path(path))
     except FileNotFoundError:
         raise UnreadableFileError(fspath(path), "there is no such file") from None
     except IsADirectoryError:
         raise UnreadableFileError(fspath(path), "this is a directory; a file is expected") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableFileError(fspath(path), f"can't be read: {reason.lower()}") from None
+        reason = reason if isinstance(error, FileTooLargeError) else reason.lower()
+        raise UnreadableFileError(fspath(path), f"can't be read: {reason}") from None
 
 
 def read_document(path: FilePath) -> Any:

@@ -1,10 +1,12 @@
 """What a request says of itself beside its declaration: labels, time and tokens, and what is wrong with them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from .issues import Issue, child, did_you_mean, kind_of, shown
 from .moments import moment_issues
+from .numbers import Number, as_double
 
 __all__ = ["fact_issues", "label_issues", "token_issues"]
 
@@ -38,11 +40,16 @@ def token_issues(value: Any, path: str) -> list[Issue]:
     ]
     for key in _TOKEN_KEYS:
         count = value.get(key)
-        # Past 2**53 the double of an integer is a float.
-        if isinstance(count, bool) or not isinstance(count, int | float) or count < 0 or count % 1:
+        if isinstance(count, bool) or not isinstance(count, int | float) or not _is_count(count):
             found = "missing" if key not in value else shown(count)
             issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
     return issues
+
+
+def _is_count(number: Number) -> bool:
+    # Past 2**53 the double of an integer is a float, and past all doubles an infinity.
+    number = as_double(number)
+    return math.isfinite(number) and number >= 0 and number % 1 == 0
 
 
 _CHECKS = {"labels": label_issues, "at": moment_issues, "tokens": token_issues}

@@ -15,7 +15,7 @@ from .conditionissues import FIELDS, LABEL_PREFIX
 from .conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from .features import UNSPECIFIED_REGION
 from .globs import glob
-from .numbers import Number, exact, wire_number
+from .numbers import Number, exact, whole, wire_number
 from .providers import ModelInfo, ProviderMetadata, source_of
 from .regions import NO_REGIONS, Regions
 
@@ -50,6 +50,11 @@ class Call:
 
     prompt: int
     completion: int
+
+    @classmethod
+    def of(cls, prompt: Number, completion: Number) -> "Call":
+        """The call of tokens as the wire has them."""
+        return cls(whole(prompt), whole(completion))
 
 
 class Known(NamedTuple):

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["Number", "as_double", "ecmascript", "exact", "prints_alike", "scaled", "wire_number"]
+__all__ = ["Number", "as_double", "ecmascript", "exact", "prints_alike", "scaled", "whole", "wire_number"]
 
 Number = int | float
 
@@ -43,6 +43,12 @@ def scaled(value: Number) -> tuple[int, int]:
 def exact(value: Number) -> Fraction:
     """The decimal that a finite double is written as, exactly: 0.1 is 1/10."""
     return Fraction(value) if isinstance(value, int) else Fraction(Decimal(repr(value)))
+
+
+def whole(value: Number) -> int:
+    """The integer that a finite double without a fraction is written as: that of 1e23 has 24 digits, 23 of them 0."""
+    value = as_double(value)
+    return value if isinstance(value, int) else int(Decimal(repr(value)))
 
 
 def wire_number(value: Fraction | int) -> Number:

@@ -314,7 +314,7 @@ def _applied(in_force: InForce, setting: Setting, catalog: Catalog) -> Applied:
 
 _Effect = tuple[_RuleConstraint, int] | RuleTerm | Wish | Ordering | None
 """What a rule comes to: a constraint with whom it admits, what it would compare where it is only tried out, or what it
-prefers; None: nothing is known of what it orders by."""
+prefers; None: it has no condition."""
 
 
 def _effect(entry: Entry, setting: Setting, catalog: Catalog) -> _Effect:
@@ -331,8 +331,7 @@ def _effect(entry: Entry, setting: Setting, catalog: Catalog) -> _Effect:
 def _effect_of(entry: Entry, lifts: Sequence[Lift], setting: Setting, catalog: Catalog) -> _Effect:
     rule, order = entry.rule, entry.rule.order
     if order is not None:
-        values = _values(order.field, setting.call, catalog)
-        return None if values is None else Ordering(rule, values, order.highest is not None)
+        return Ordering(rule, _values(order.field, setting.call, catalog), order.highest is not None)
     if entry.condition is None:
         return None
     if rule.effect == "prefer":
@@ -341,8 +340,11 @@ def _effect_of(entry: Entry, lifts: Sequence[Lift], setting: Setting, catalog: C
     return term if rule.shadow else ((term.id, "rule", term), term.admitted(catalog))
 
 
-def _values(name: str, call: Call | None, catalog: Catalog) -> BitSlices | None:
-    """The numbers of a field; None when none is known."""
+def _values(name: str, call: Call | None, catalog: Catalog) -> BitSlices:
+    """The numbers of a field; without a call, what it costs is known of no candidate."""
     if name != "callUsd":
         return catalog.numbers(name)
-    return None if call is None else catalog.call_costs(call.prompt, call.completion).costs
+    return _UNKNOWN if call is None else catalog.call_costs(call.prompt, call.completion).costs
+
+
+_UNKNOWN = BitSlices((), (), 0)

@@ -417,7 +417,7 @@ def situation_of(
 
     book = read_rulebook(rules, waivers=waivers, conditions=conditions, regions=regions)
     moment, call = _read_facts(labels, at, tokens)
-    setting = book.setting(None if call is None else Call(*call))
+    setting = book.setting(None if call is None else Call.of(*call))
     return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
 
 
@@ -443,7 +443,7 @@ def _are_origins(given: Any) -> bool:
     )
 
 
-def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, int] | None]:
+def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number, Number] | None]:
     """A request's time, and the tokens of its call."""
     if isinstance(at, datetime):
         at = at.astimezone(UTC).isoformat() if at.tzinfo is not None else str(at)
@@ -452,7 +452,7 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[int, i
     if issues:
         raise InvalidRequestError(issues)
     moment = read_moment(written(datetime.now(UTC)) if at is None else at)
-    return moment, None if tokens is None else (int(tokens["prompt"]), int(tokens["completion"]))
+    return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
 
 
 def _read_rest(

@@ -45,6 +45,7 @@ __all__ = [
     "answer_json",
     "answer_line",
     "candidate_issues",
+    "id_of",
     "read_any_request",
     "read_bundle_request",
     "read_request",
@@ -66,12 +67,11 @@ def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict
     Returns:
         The wire answer: a `decision`, or an `error` with its code. A broken request is an error answer too.
     """
-    given_id = {"id": request["id"]} if isinstance(request, Mapping) and "id" in request else {}
     try:
         parsed = read_any_request(request)
     except WhyrouteError as error:
-        return {**_echoable(given_id), "error": error.to_dict()}
-    return {**given_id, **parsed.answer(engine)}
+        return {**id_of(request), "error": error.to_dict()}
+    return {**id_of(request), **parsed.answer(engine)}
 
 
 def answer_line(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> dict[str, Any]:
@@ -292,7 +292,7 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     tokens = document.get("tokens")
     return Situation(
         book,
-        book.setting(None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))),
+        book.setting(None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])),
         document.get("labels", {}),
         document.get("capabilityName"),
         read_moment(document["at"]),
@@ -440,9 +440,11 @@ def _unknown_key(key: Any, keys: Mapping[str, Any]) -> Issue:
     return Issue(child("", key), f"{shown(key)} is not a key of a request{hint}")
 
 
-def _echoable(given: dict[str, Any]) -> dict[str, Any]:
-    """An id that JSON can hold; nothing otherwise, so that a broken request still gets its answer."""
-    return {} if given and plain(given["id"])[1] else given
+def id_of(request: Any) -> dict[str, Any]:
+    """The `id` that an answer repeats, as a member of it; none where the request has none that JSON can hold."""
+    if not isinstance(request, Mapping) or "id" not in request:
+        return {}
+    return {} if plain(request["id"])[1] else {"id": request["id"]}
 
 
 def _check_string(value: Any, path: str) -> list[Issue]:

@@ -22,6 +22,9 @@ _STEPS = 24
 _FINE = 1 << 16
 """Into how many parts the unit of a price is cut."""
 
+_MOST = 1e100
+"""How far floating point goes; the square of it is still within its range."""
+
 
 def reduced(costs: Sequence[Sequence[int]], ties: Sequence[Tie], below: int | None = None) -> Reduced | None:
     """Reduced costs with a high bound; None when it shows that nothing meets the ties and costs less than asked.
@@ -126,20 +129,24 @@ class _Relaxed:
         at = best = self._weighted(weights, spreads, unit) if flat else free
         kept = weights
         for _ in range(_STEPS):
-            over = [(used - cap.cap) / spread for used, cap, spread in zip(at.used, self.caps, spreads, strict=True)]
+            over = [
+                _quotient(used - cap.cap, spread) for used, cap, spread in zip(at.used, self.caps, spreads, strict=True)
+            ]
             ascent = [max(each, 0.0) if weight <= 0 else each for each, weight in zip(over, weights, strict=True)]
             length = sum(each * each for each in ascent)
             if length == 0:
                 return
-            ahead = (step + behind) / length
-            weights = [max(0.0, weight + ahead * each) for weight, each in zip(weights, ascent, strict=True)]
+            ahead = min((step + behind) / length, _MOST)
+            weights = [
+                min(max(0.0, weight + ahead * each), _MOST) for weight, each in zip(weights, ascent, strict=True)
+            ]
             at = self._weighted(weights, spreads, unit)
             if at.bound > best.bound:
                 best, kept, behind = at, weights, 0.0
                 step *= 1.25
             else:
                 step /= 2
-                behind = float((best.bound - at.bound) / unit)
+                behind = _quotient(best.bound - at.bound, unit)
                 if behind > 4 * step:
                     at, weights, behind = best, kept, 0.0
 
@@ -185,6 +192,12 @@ class _Relaxed:
         if self.best is None or bound > self.best.bound:
             self.best = point
         return point
+
+
+def _quotient(part: int | Fraction, whole: int) -> float:
+    """What a part is of a whole above 0, as near as floating point goes."""
+    most = whole * int(_MOST)
+    return float(Fraction(max(-most, min(part, most))) / whole)
 
 
 def _assignment(costs: Sequence[Sequence[int]], tie: Different) -> tuple[dict[int, int], list[int]] | None:

@@ -137,7 +137,7 @@ def _in_slot(situation: Situation, slot: Mapping[str, Any]) -> Situation:
 
     setting = situation.setting
     if "tokens" in slot:
-        setting = situation.book.setting(Call(int(slot["tokens"]["prompt"]), int(slot["tokens"]["completion"])))
+        setting = situation.book.setting(Call.of(slot["tokens"]["prompt"], slot["tokens"]["completion"]))
     return replace(
         situation,
         setting=setting,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 from typing import Any
 
 from .. import bits
@@ -11,7 +11,7 @@ from ..catalog import Candidate
 from ..constraints import compile_constraints
 from ..explanations.relaxations import Draft, Edit, Moves, Operation
 from ..issues import shown
-from ..numbers import Number, exact, wire_number
+from ..numbers import Number, as_double, exact, wire_number
 from ..policies import TenantPolicy
 from ..terms import ContextWindowTerm, ListTerm, PriceTerm
 from .joint import best
@@ -174,12 +174,12 @@ class _Editing:
         if tie.op is not None:
             total = tie.total([self.candidates[self.solved.names.index(name)] for name in tie.slots])
         what = f"{shown(tie.label)} (together/{index})"
-        if total is None:
+        value = None if total is None else _bounding(tie.op or "<=", total)
+        if value is None:
             self.ties[index] = None
-            why = ": something of the picks is not known" if tie.op is not None else ""
-            self.texts.append(f"do without {what}{why}")
+            why = "something of the picks is not known" if total is None else "no double is a bound that the picks meet"
+            self.texts.append(f"do without {what}" + (f": {why}" if tie.op is not None else ""))
             return
-        value = _bounding(tie.op or "<=", total)
         op = {"<": "<=", ">": ">="}.get(tie.op or "<=", tie.op)
         self.ties[index] = loosened = replace(tie, op=op, value=value)
         if op != tie.op:
@@ -213,11 +213,16 @@ class _Editing:
         return [*found, *lifting.operations(self.solved.slots[0])]
 
 
-def _bounding(op: str, total: Fraction) -> Number:
-    """A total as a bound that a double can hold, rounded to the side on which the total still meets it."""
+def _bounding(op: str, total: Fraction) -> Number | None:
+    """A total as a bound that a double can hold, rounded to the side on which the total still meets it.
+
+    None where there is no such double: past the largest one, and for a bound that is to be equal and can't be.
+    """
     value = wire_number(total)
     if op in ("<=", "<") and exact(value) < total:
         value = nextafter(value, inf)
     elif op in (">=", ">") and exact(value) > total:
         value = nextafter(value, -inf)
-    return value
+    elif op == "=" and exact(value) != total:
+        return None
+    return as_double(value) if isfinite(value) else None

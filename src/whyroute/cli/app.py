@@ -741,8 +741,9 @@ def batch(
 ) -> None:
     """Answer one request per line: one answer per line, in order, as they come.
 
-    A line that is no request gets an error answer, and the rest go on. Exit status 1 when there was such a line,
-    2 when there was no line at all.
+    A line that is no request, or longer than 16 MiB, gets an error answer, and the rest go on: exit status 1. A line
+    at which whyroute itself fails gets one with the code `internal`, and the rest go on: exit status 3. Exit status 2
+    when there was no line at all.
     """
     from .batch import run_batch  # noqa: PLC0415
 

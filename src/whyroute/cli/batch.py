@@ -1,28 +1,42 @@
 """Streaming batches: a line in, a line out."""
 
+import json
 import os
+import shutil
 import stat
+import traceback
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, BinaryIO, Final
 
-from ..jsontext import terminal_safe
+from ..errors import InvalidRequestError
+from ..issues import Issue, printable
+from ..jsontext import JsonTextError, read_json, terminal_safe
 from ..solver import EngineName
-from ..wire import answer_json
-from .inputs import lines_of, one_object_a_line, open_input, source_name
-from .output import CommandError, ReaderGoneError, sink
+from ..wire import answer_json, id_of
+from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
+from .output import CommandError, ReaderGoneError, complain, reason_of, remark, sink
 from .progress import Columns, progress_bar
 
 __all__ = ["run_batch"]
+
+_IN_MEMORY: Final = 4 * 1024 * 1024  # bytes of one answer; what is longer waits in a temporary file
+_INVALID: Final = 1
+_FAULT: Final = 3
+"""Exit statuses."""
 
 
 def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: bool | None) -> int:
     """Answer the requests of a file or of standard input, and return the exit status.
 
+    A line at which whyroute itself fails has an error answer with the code `internal`, and the others go on.
+
     Raises:
         CommandError: The input can't be read, the output can't be written, or there is no line at all.
     """
-    invalid = False
+    batch = _Batch(engine)
     number = 0
     with suppress(ReaderGoneError), ExitStack() as stack:
         source = stack.enter_context(open_input(name))
@@ -32,18 +46,93 @@ def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: b
         text = "{task.fields[answered]} answered"
         update = stack.enter_context(progress_bar(text, wanted=progress, columns=columns, total=size, answered=0))
         for number, line in enumerate(one_object_a_line(name, lines_of(name, source)), start=1):
-            valid, pieces = answer_json(line, number, engine=engine)
-            invalid = invalid or not valid
-            for piece in pieces:
-                answers.write(terminal_safe(piece).encode())
-            answers.write(b"\n")
+            batch.answer(line, number, answers)
             if size is None:
                 answers.flush()  # whoever feeds the lines one by one waits for each answer
             if update is not None:
                 update(advance=len(line) + 1, answered=number)
         if number == 0:
             raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
-    return 1 if invalid else 0
+    if batch.faults:
+        complain(_told(batch.faults))
+    return batch.status
+
+
+class _Batch:
+    """Answers lines, and knows what they came to, whether or not their answers could be written.
+
+    Attributes:
+        status: The exit status so far.
+        faults: The numbers of the lines at which whyroute itself failed.
+    """
+
+    def __init__(self, engine: EngineName) -> None:
+        self.status = 0
+        self.faults: list[int] = []
+        self._engine = engine
+
+    def answer(self, line: bytes, number: int, answers: BinaryIO) -> None:
+        """Write the answer to a line."""
+        if len(line) > LINE_LIMIT:
+            self.status = max(self.status, _INVALID)
+            error = InvalidRequestError([Issue("", too_long(number))])
+            answers.write(_line({"error": error.to_dict()}))
+            return
+        # An answer that fails halfway must leave nothing behind, so none is written before it is whole.
+        with SpooledTemporaryFile(max_size=_IN_MEMORY) as whole:
+            try:
+                valid, pieces = answer_json(line, number, engine=self._engine)
+                for piece in pieces:
+                    _write(whole, terminal_safe(piece).encode())
+                _write(whole, b"\n")
+            except CommandError:
+                raise
+            except Exception as error:
+                self._note_fault(number, error)
+                answers.write(_fault(line, error))
+                return
+            if not valid:
+                self.status = max(self.status, _INVALID)
+            whole.seek(0)
+            shutil.copyfileobj(whole, answers)
+
+    def _note_fault(self, number: int, error: Exception) -> None:
+        self.status = _FAULT
+        self.faults.append(number)
+        if os.environ.get("WHYROUTE_TRACEBACK"):
+            for told in "".join(traceback.format_exception(error)).splitlines():
+                remark(printable(told))
+
+
+def _write(file: IO[bytes], octets: bytes) -> None:
+    try:
+        file.write(octets)
+    except OSError as error:
+        raise CommandError(f"a temporary file can't be written: {reason_of(error)}") from None
+
+
+def _fault(line: bytes, error: Exception) -> bytes:
+    """The answer to a line at which whyroute itself fails."""
+    told = printable(f"{type(error).__name__}: {error}")
+    message = f"a fault of whyroute's own: {told}; please report it"
+    try:
+        given_id = id_of(read_json(line))
+    except JsonTextError:
+        given_id = {}
+    return _line({**given_id, "error": {"code": "internal", "message": message}})
+
+
+def _line(answer: dict[str, Any]) -> bytes:
+    return terminal_safe(json.dumps(answer, ensure_ascii=False, allow_nan=False)).encode() + b"\n"
+
+
+def _told(faults: Sequence[int]) -> str:
+    """What is said at the end of lines at which whyroute itself failed."""
+    lines = f"line {faults[0]}" if len(faults) == 1 else f"{len(faults)} lines, the first of which is line {faults[0]}"
+    return (
+        f"a fault of whyroute's own at {lines}: see the answers with the code `internal`; please report it. "
+        "WHYROUTE_TRACEBACK=1 shows where it happened"
+    )
 
 
 def _size(source: BinaryIO) -> int | None:

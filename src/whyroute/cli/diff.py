@@ -1,5 +1,6 @@
 """Comparing two packs: reading them, progress, and what is printed."""
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from ..moments import moment_issues, written
 from ..rulepack import Pack
 from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requests
 from ..rulepack.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
-from .inputs import lines_of, one_object_a_line, open_input
+from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 from .progress import progress_bar
 
@@ -109,9 +110,16 @@ def _packs(old: str, new: str, *, allow_missing: bool) -> tuple[Pack, Pack]:
 def _requests(name: str, old: Pack, new: Pack) -> list[PackRequest]:
     with open_input(name) as stream:
         try:
-            return read_requests(one_object_a_line(name, lines_of(name, stream)), old, new)
+            return read_requests(_short_lines(name, one_object_a_line(name, lines_of(name, stream))), old, new)
         except WhyrouteError as error:
             raise CommandError(error) from None
+
+
+def _short_lines(name: str, lines: Iterable[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LINE_LIMIT:
+            raise CommandError(f"{source_name(name)}, {too_long(number)}")
+        yield line
 
 
 def _fails(comparison: Comparison, fail_on: str | None) -> bool:

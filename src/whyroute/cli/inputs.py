@@ -5,14 +5,25 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from ..errors import InvalidRequestError, WhyrouteError
+from ..files import FileTooLargeError, read_stream
 from ..issues import Issue, printable
 from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
 
-__all__ = ["STDIN", "lines_of", "one_object_a_line", "open_input", "read_bytes", "request_document", "source_name"]
+__all__ = [
+    "LINE_LIMIT",
+    "STDIN",
+    "lines_of",
+    "one_object_a_line",
+    "open_input",
+    "read_bytes",
+    "request_document",
+    "source_name",
+    "too_long",
+]
 
 STDIN = "-"
 
@@ -21,10 +32,13 @@ def read_bytes(name: str) -> bytes:
     """All of a file, or of standard input when the name is `-`.
 
     Raises:
-        CommandError: It can't be read.
+        CommandError: It can't be read, or is too large.
     """
     with open_input(name) as source, reading(name):
-        return source.read()
+        try:
+            return read_stream(source)
+        except FileTooLargeError as error:
+            raise CommandError(f"{source_name(name)} can't be read: {error}") from None
 
 
 @contextmanager
@@ -59,18 +73,34 @@ def open_input(name: str) -> Iterator[BinaryIO]:
         yield source
 
 
+LINE_LIMIT: Final = 16 * 1024 * 1024
+"""How many bytes a line may have, its end aside."""
+
+_SKIPPED: Final = 64 * 1024  # bytes read at once of what is left of a line that is too long
+
+
 def lines_of(name: str, stream: BinaryIO) -> Iterator[bytes]:
     """The lines of a stream, one at a time, without their ends. Only a line feed ends a line.
+
+    A line longer than `LINE_LIMIT` is cut off one byte past it; the rest of it is read and dropped.
 
     Raises:
         CommandError: The rest of it can't be read.
     """
     while True:
         with reading(name):
-            line = stream.readline()
+            line = stream.readline(LINE_LIMIT + 1)
+            if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
+                while (rest := stream.readline(_SKIPPED)) and not rest.endswith(b"\n"):
+                    pass
         if not line:
             return
         yield line.rstrip(b"\n")
+
+
+def too_long(number: int) -> str:
+    """What is said of a line that `lines_of` cut off; lines are numbered from 1."""
+    return f"line {number}: longer than {LINE_LIMIT >> 20} MiB, the limit of a line"
 
 
 _KEY = re.compile(rb'\s*"(?:[^"\\]|\\.)*"\s*:')

@@ -120,9 +120,10 @@ def _location(place: Place, relative: Mapping[str, str], pack: str) -> dict[str,
 
 
 def _artifact(file: str, relative: Mapping[str, str], pack: str) -> dict[str, str]:
+    # A name of bytes that are no UTF-8 is those bytes in an address, too.
     if file in relative:
-        return {"uri": quote(relative[file])}
-    return {"uri": quote(_from_pack(file, pack)), "uriBaseId": _PACK}
+        return {"uri": quote(relative[file], errors="surrogateescape")}
+    return {"uri": quote(_from_pack(file, pack), errors="surrogateescape"), "uriBaseId": _PACK}
 
 
 def _from_pack(file: str, pack: str) -> str:

@@ -901,7 +901,7 @@ class ResolvedBundle:
 
 
 def _call(tokens: Mapping[str, Any] | None) -> Call | None:
-    return None if tokens is None else Call(int(tokens["prompt"]), int(tokens["completion"]))
+    return None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])
 
 
 _SETTINGS: Final = 64

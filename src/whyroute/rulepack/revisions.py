@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from ..errors import WhyrouteError
+from ..files import FILE_LIMIT, FileTooLargeError
 from ..issues import shown
 from .loading import load_pack, pack_of
 from .pack import Pack
@@ -209,6 +210,10 @@ def _sources(root: str, name: str, path: str, entry: _Entry) -> tuple[list[Sourc
     """The files of a pack in a tree, and what keeps some of them from being read: as for a directory."""
     files, problems = ([(name, entry.object)], []) if entry.kind == "blob" else _files(root, name, path, entry.object)
     files.sort()
+    sizes = _sizes([each for _, each in files])
+    large = {file for (file, _), size in zip(files, sizes, strict=True) if size > FILE_LIMIT}
+    problems += [Problem(Place(file), f"can't be read: {FileTooLargeError()}") for file, _ in files if file in large]
+    files = [each for each in files if each[0] not in large]
     sources: list[Source] = []
     for (file, _), data in zip(files, _contents([each for _, each in files]), strict=True):
         source, problem = source_of(file, data)
@@ -243,6 +248,16 @@ def _files(root: str, name: str, path: str, tree: str) -> tuple[list[tuple[str, 
     if not files and not problems:
         problems.append(Problem(Place(name), "no `*.yaml` or `*.yml` in this directory; a pack has at least one"))
     return files, problems
+
+
+def _sizes(objects: Sequence[str]) -> list[int]:
+    """How many bytes blobs have; 0 of one that is not there."""
+    if not objects:
+        return []
+    given = "".join(f"{each}\n" for each in objects).encode("ascii")
+    lines = (_git("cat-file", "--batch-check", given=given) or b"").splitlines()
+    found = [re.fullmatch(rb"[0-9a-f]+ blob (\d+)", line) for line in lines]
+    return [int(each.group(1)) if each else 0 for each in found] or [0] * len(objects)
 
 
 def _contents(objects: Sequence[str]) -> list[bytes]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..catalogfile import UnreadableFileError
+from ..files import read_file
 from ..issues import shown
 from .problems import Place, Problem
 
@@ -139,7 +140,7 @@ def _read(name: str, file: Path) -> tuple[Source | None, Problem | None]:
         if not file.is_file():
             what = "a link that leads nowhere" if file.is_symlink() and not file.exists() else "not a regular file"
             return None, Problem(Place(name), f"can't be read: {what}")
-        data = file.read_bytes()
+        data = read_file(file)
     except (OSError, ValueError) as error:
         return None, Problem(Place(name), f"can't be read: {_reason(error)}")
     return source_of(name, data)

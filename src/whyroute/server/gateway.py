@@ -1,6 +1,7 @@
 """The outermost layer: request ids, limits, the log of requests, and an envelope round whatever goes wrong."""
 
 import asyncio
+import re
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from datetime import UTC, datetime
@@ -223,10 +224,13 @@ def _normal(scope: Scope) -> str:
     return "/".join(quote(unquote_to_bytes(segment), safe=_SAFE) for segment in segments)
 
 
+_HOST: Final = re.compile(r"(?:\[([0-9a-fA-F:.]*:[0-9a-fA-F:.]*)\]|([^:\[\]]*))(?::[0-9]*)?", re.ASCII)
+
+
 def _host_name(host: str) -> str:
-    if host.startswith("["):
-        return host.partition("]")[0][1:].lower()
-    return host.partition(":")[0].lower()
+    """The name or the address of a Host header (RFC 9110, section 7.2); empty where it is not one and a port alone."""
+    match = _HOST.fullmatch(host)
+    return "" if match is None else (match[1] or match[2]).lower()
 
 
 def _method(method: str) -> str:

@@ -124,7 +124,8 @@ class Service:
         entry = None if self.adapters is None else self.adapters.get(registration.adapter_id or "")
         if entry is None:
             return
-        problems: Sequence[AdapterConfigProblem] = check_registration(entry, factory_input(registration).for_check())
+        given = entry.check_input(factory_input(registration))
+        problems: Sequence[AdapterConfigProblem] = check_registration(entry, given)
         if problems:
             error = adapter_config_error(entry.adapter_id, registration.id, problems[0])
             issues = [problem.to_dict() for problem in problems]

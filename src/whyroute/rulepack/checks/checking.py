@@ -12,6 +12,7 @@ from ..sources import Source, read_sources
 from .caps import idle_caps
 from .comments import Ignore, ignores_in, silenced
 from .coverage import untested
+from .deceptive import deceptive_text
 from .findings import Finding, found
 from .impossible import impossible_conditions
 from .lists import empty_lists, overlapping_lists
@@ -66,7 +67,7 @@ def findings_of(pack: Pack, sources: Iterable[Source], now: Moment) -> tuple[Fin
     for source in sources:
         of_file, broken = ignores_in(source)
         ignores += of_file
-        told += broken
+        told += [*broken, *deceptive_text(source)]
     told += silenced(dict.fromkeys(_checked(Survey(pack, now))), ignores)
     return tuple(sorted(told, key=lambda finding: finding.order))
 

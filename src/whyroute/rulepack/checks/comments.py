@@ -19,7 +19,7 @@ __all__ = ["Ignore", "ignores_in", "silenced"]
 
 _CANDIDATE: Final = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*check:.*$", re.MULTILINE)
 _IGNORE: Final = re.compile(r"#[ \t]*check:[ \t]*ignore[ \t]+([^:]*?)[ \t]*(?::[ \t]*(.*?)[ \t]*)?$")
-_LOUD: Final = frozenset({"invalid-pack", "broken-ignore", "unused-ignore"})
+_LOUD: Final = frozenset({"invalid-pack", "deceptive-text", "broken-ignore", "unused-ignore"})
 _FORM: Final = "write `# check: ignore NAME: reason`"
 
 

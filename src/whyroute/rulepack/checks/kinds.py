@@ -39,6 +39,7 @@ _ALL: Final = (
     Kind("WR103", "case-missed-glob", "error", "a glob forbids or excludes less than it would if case didn't count"),
     Kind("WR104", "impossible-condition", "error", "a condition holds for no candidate that there could be"),
     Kind("WR105", "expired-waiver", "error", "a waiver has ended"),
+    Kind("WR106", "deceptive-text", "error", "the text of a file reads otherwise than it is"),
     Kind("WR201", "unmatched-name", "warning", "a name is required, allowed or preferred that nothing has"),
     Kind("WR202", "allow-deny-overlap", "warning", "a name is both allowed and denied"),
     Kind("WR203", "empty-allow", "warning", "a list allows nothing, by itself or with those it is combined with"),

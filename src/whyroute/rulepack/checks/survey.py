@@ -324,7 +324,7 @@ class Survey:
     def call_of(capability: CapabilityEntry) -> Call | None:
         """What a typical call of a capability uses, where it says so."""
         tokens = capability.tokens
-        return None if tokens is None else Call(int(tokens.prompt), int(tokens.completion))
+        return None if tokens is None else Call.of(tokens.prompt, tokens.completion)
 
     def candidates(self, members: int, limit: int = 3) -> list[tuple[int, ProviderMetadata, ModelInfo]]:
         """The first candidates of a set, each with its number."""

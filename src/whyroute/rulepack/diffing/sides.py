@@ -49,7 +49,7 @@ class Asked:
         return cls(
             resolved.capability,
             None if entry is None else entry.name,
-            None if tokens is None else Call(int(tokens.prompt), int(tokens.completion)),
+            None if tokens is None else Call.of(tokens.prompt, tokens.completion),
             resolved.labels,
             resolved.preferred_provider,
             resolved.preferred_model,
