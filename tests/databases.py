@@ -52,15 +52,20 @@ def postgresql() -> Iterator[str]:
         shutil.rmtree(home)
 
 
+@pytest.fixture
+def postgresql_database(postgresql: str) -> str:
+    """The URL of an empty database of PostgreSQL."""
+    import psycopg  # noqa: PLC0415 (only where there is a server)
+
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return f"{postgresql.rpartition('/')[0]}/{name}"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, of each kind in turn."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'providers.db'}"
-    import psycopg  # noqa: PLC0415 (only where there is a server)
-
-    url = request.getfixturevalue("postgresql")
-    name = f"test_{uuid4().hex}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    return f"{url.rpartition('/')[0]}/{name}"
+    return str(request.getfixturevalue("postgresql_database"))

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from serverkit import provider, serving, token_file
+from serverkit import PACK, provider, serving, token_file
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +65,24 @@ def desk(browser: Browser, served: tuple[str, str]) -> Iterator[Desk]:
     # That a token is refused is told on the console by the browser itself.
     assert [each for each in desk.complaints if "401" not in each and "422" not in each and "400" not in each] == []
     assert all(each.startswith((desk.url, "data:,", "about:")) for each in desk.requested)
+
+
+def test_the_page_says_that_the_pack_is_kept(browser: Browser, tmp_path: Path) -> None:
+    pack = tmp_path / "pack.yaml"
+    arguments = ("--tenant", "alpha", "--deployment", "one")
+    pack.write_text(PACK.read_text("utf-8"), "utf-8")
+    with serving(tmp_path, *arguments, pack=pack) as process:
+        page = browser.new_page()
+        page.goto(process.url)
+        expect(page.get_by_label("Capability", exact=True)).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="kept")).to_have_count(0)
+    pack.write_text("whyroute: 1\nrules: 5\n")
+    with serving(tmp_path, *arguments, pack=pack) as process:
+        since = process.event("pack-kept")["since"]
+        page.goto(process.url)
+        told = f"The rule pack can't be loaded. This one was kept at {since}."
+        expect(page.get_by_role("status").filter(has_text=told)).to_be_visible()
+    page.close()
 
 
 def active(page: Page, expression: str) -> Any:

@@ -362,14 +362,14 @@ def test_the_name_of_a_file_may_be_no_utf_8(tmp_path: Path) -> None:
     pack.mkdir()
     (pack / "a.yaml").write_bytes(PACK.read_bytes())
     storage = Storage(str(tmp_path / "p.db"))
-    keeper = PackKeeper(str(pack), storage)
+    keeper = PackKeeper(str(pack), storage, deployment="one")
     assert keeper.open() is None
     before = keeper.current.digest
     Path(os.fsdecode(os.fsencode(pack) + b"/\xff.yaml")).write_text("whyroute: 1\n")
     assert keeper.reload()
     assert keeper.current.digest != before
     (pack / "a.yaml").write_text("whyroute: 2\n")
-    kept = PackKeeper(str(pack), storage)
+    kept = PackKeeper(str(pack), storage, deployment="one")
     assert kept.open() is not None
     assert kept.current.digest == keeper.current.digest
     storage.close()

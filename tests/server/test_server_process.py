@@ -325,7 +325,7 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
     good = PACK.read_text("utf-8")
     (pack / "a.yaml").write_text(good, "utf-8")
     tokens = token_file(tmp_path / "tokens.json")
-    arguments = ("--tokens", "tokens.json", "--db", "p.db", "--reload")
+    arguments = ("--tokens", "tokens.json", "--db", "p.db", "--reload", "--deployment", "one")
     with serving(tmp_path, *arguments, pack=pack) as process:
         server = Running(process, tmp_path, tokens)
         first = httpx.get(f"{server.url}/readyz").json()["pack"]["digest"]
@@ -345,7 +345,7 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
             assert "refusedSince" in state
         assert "b.yaml:1:11" in process.errors()
     # After a start with the broken pack, the last good one is served; SIGHUP takes the mended one.
-    with serving(tmp_path, "--tokens", "tokens.json", "--db", "p.db", pack=pack) as process:
+    with serving(tmp_path, *(each for each in arguments if each != "--reload"), pack=pack) as process:
         server = Running(process, tmp_path, tokens)
         with server.client() as client:
             assert client.get("/readyz").json()["pack"]["digest"] == state["digest"]
@@ -354,7 +354,7 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
             (pack / "a.yaml").write_text(good, "utf-8")
             process.process.send_signal(signal.SIGHUP)
             assert process.event("pack-swapped")["digest"] == first
-            assert client.get("/readyz").json()["pack"].keys() == {"digest", "since"}
+            assert client.get("/readyz").json()["pack"].keys() == {"digest", "since", "kept"}
             assert client.post("/v1/route", json={"capability": "look"}).status_code == 200
 
 

@@ -21,7 +21,7 @@ from whyroute.providers import DeclaredProvider, ProviderMetadata, read_metadata
 from whyroute.registry import Registry
 from whyroute.rulepack import load_pack
 from whyroute.server.registrations import Registration, read_registration
-from whyroute.server.storage import DatabaseUrlError, Storage, StorageUnavailableError
+from whyroute.server.storage import DatabaseUrlError, KeptPack, Storage, StorageUnavailableError
 from whyroute.server.stored import StoredRegistry
 
 STRANGE = ["a", "A", "a/b", "\u0000", "ü", "u\u0308", "x" * 10_000, "'; DROP TABLE whyroute_providers; --", "🦆", " a"]
@@ -112,13 +112,15 @@ def test_many_at_once_keep_all_and_one_of_each(database: str) -> None:
         storage.close()
 
 
-def test_the_last_good_pack_is_kept_by_path(storage: Storage) -> None:
-    assert storage.kept_pack("/a") is None
-    storage.keep_pack("/a", "1", {"x.yaml": "one"})
-    storage.keep_pack("/b", "2", {"x.yaml": "two"})
-    storage.keep_pack("/a", "3", {"x.yaml": "three", "ü.yaml": "\u2028"})
-    assert storage.kept_pack("/a") == {"x.yaml": "three", "ü.yaml": "\u2028"}
-    assert storage.kept_pack("/b") == {"x.yaml": "two"}
+def test_packs_are_kept_by_deployment_and_path(storage: Storage) -> None:
+    packs = [KeptPack({"x.yaml": text, "ü.yaml": "\u2028"}, text, "2026-01-01") for text in ("1", "2", "3", "4")]
+    assert storage.kept_pack("one", "/a") is None
+    for kept, key in zip(packs, (("one", "/a"), ("two", "/a"), ("one", "/b"), ("one", "/a")), strict=True):
+        storage.keep_pack(*key, kept)
+    assert storage.kept_pack("one", "/a") == packs[3]
+    assert storage.kept_pack("two", "/a") == packs[1]
+    assert storage.kept_pack("one", "/b") == packs[2]
+    assert storage.kept_pack("two", "/b") is None
 
 
 def test_several_registries_see_each_others_changes(database: str, tmp_path: Path) -> None:

@@ -115,6 +115,13 @@ def _text(value: Any) -> Any:
     return value
 
 
+def _name(value: Any) -> Any:
+    """Likewise, and refuse an empty name."""
+    if value == "":
+        raise typer.BadParameter("an empty name")
+    return _text(value)
+
+
 def _text_or_file(value: Any) -> Any:
     if value is None or not value.startswith("@"):
         return _text(value)
@@ -970,6 +977,15 @@ def serve(
             callback=_text,
         ),
     ] = None,
+    deployment: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--deployment",
+            metavar="NAME",
+            help="Keep the last good pack under this name, and start with it where the pack is broken.",
+            callback=_name,
+        ),
+    ] = None,
 ) -> None:
     """Serve capabilities, providers and routing over HTTP. It needs the extra `server`.
 
@@ -989,6 +1005,7 @@ def serve(
         cursor_keys=cursor_keys,
         reload=reload,
         adapters=adapters,
+        deployment=deployment,
     )
     raise typer.Exit(status)
 

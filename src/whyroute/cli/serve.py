@@ -1,16 +1,22 @@
 """`whyroute serve`: the service on a socket, until a signal ends it."""
 
 import importlib
+import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..errors import MissingExtraError, WhyrouteError
 from .output import CommandError, complain_about, remark
 from .packs import labels_of
 
 __all__ = ["missing_extra", "run_serve"]
+
+_STUCK_SECONDS: Final = 1
 
 
 def run_serve(
@@ -26,8 +32,11 @@ def run_serve(
     cursor_keys: Path | None,
     reload: bool,
     adapters: str | None,
+    deployment: str | None,
 ) -> int:
     """Serve until a signal says otherwise, and return the exit status.
+
+    The process ends here where a thread is stuck that Python would wait for.
 
     Raises:
         CommandError: The server can't be started.
@@ -48,11 +57,28 @@ def run_serve(
         cursor_keys=cursor_keys,
         reload=reload,
         adapters=None if adapters is None else _adapters(adapters),
+        deployment=deployment,
     )
     try:
-        return serve(settings, remark=remark, refuse=lambda error: complain_about(CommandError(error)))
+        status = serve(settings, remark=remark, refuse=lambda error: complain_about(CommandError(error)))
     except WhyrouteError as error:
         raise CommandError(error) from None
+    _end_if_stuck(status)
+    return status
+
+
+def _end_if_stuck(status: int) -> None:
+    due = time.monotonic() + _STUCK_SECONDS
+    for thread in threading.enumerate():
+        if thread.daemon or not thread.name.startswith("whyroute"):
+            continue
+        thread.join(max(0, due - time.monotonic()))
+        if thread.is_alive():
+            remark("some of what was begun does not end; it is given up")
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):
+                    stream.flush()
+            os._exit(status)
 
 
 def missing_extra(error: ModuleNotFoundError, purpose: str) -> CommandError:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -24,6 +25,7 @@ from .lines import LineWriter
 from .metrics import CONTENT_TYPE
 from .openapi import openapi_document
 from .page import PAGE_FILES, page_file, page_policy
+from .probes import Probe
 from .queries import read_query, read_segment
 from .refusals import gathered, unsatisfiable_pieces
 from .service import Service
@@ -38,6 +40,8 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
 _QUESTION_WORKERS: Final = 8
+_PROBE_SECONDS: Final = 3
+_END_SECONDS: Final = 2
 _PAGE: Final = ("limit", "cursor", "feature")
 
 
@@ -70,7 +74,8 @@ class Application:
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
         self._questions = ThreadPoolExecutor(_QUESTION_WORKERS, thread_name_prefix="whyroute-question")
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
-        self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts)
+        self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts, service.notes)
+        self._database = Probe(service.storage.ping, _PROBE_SECONDS)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         await self._gateway(scope, receive, send)
@@ -115,10 +120,17 @@ class Application:
         text = gathered(unsatisfiable_pieces(error, visit.request_id), self.limits.answer)
         return text_answer(text, STATUSES[error.code])
 
-    def close(self) -> None:
-        """Let the work that was begun come to its end."""
+    async def readiness(self) -> tuple[bool, dict[str, Any]]:
+        """Whether the server can answer. It takes no worker, and waits for none."""
+        return self.service.readiness(await self._database.answers())
+
+    def close(self, seconds: float = _END_SECONDS) -> None:
+        """Let the work that was begun come to its end, if it does within so many seconds."""
         for pool in (self._pool, self._questions):
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+        due = time.monotonic() + seconds
+        while self.at_work and time.monotonic() < due:
+            time.sleep(0.01)
 
 
 class _Methods:
@@ -296,7 +308,7 @@ async def _health(app: Application, request: Request, visit: Visit) -> Response:
 
 
 async def _ready(app: Application, request: Request, visit: Visit) -> Response:
-    ready, state = await app.run(app.service.readiness)
+    ready, state = await app.readiness()
     return json_answer(state, 200 if ready else 503)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import traceback
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from time import perf_counter
@@ -24,6 +24,7 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Header = tuple[bytes, bytes]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FAULT: Final = ApiError("internal-server-error", "a fault of the server's own; its log tells more")
@@ -69,6 +70,7 @@ class Gateway:
         log: The log of requests; None for none.
         hosts: The names under which the server may be asked, where it asks for no token: a page from elsewhere must
             not reach it through a name of its own. None: any.
+        notes: Gives headers that every answer to a request that comes now has.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class Gateway:
         metrics: Metrics,
         log: LineWriter | None,
         hosts: frozenset[str] | None,
+        notes: Callable[[], Sequence[Header]] = tuple,
     ) -> None:
         self._app = app
         self._limits = limits
         self._metrics = metrics
         self._log = log
         self._hosts = hosts
+        self._notes = notes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -94,7 +98,7 @@ class Gateway:
         given = [value for name, value in headers if name == b"x-request-id"]
         visit = Visit(request_id_of(given[0].decode("latin-1") if len(given) == 1 else None))
         scope["whyroute.visit"] = visit
-        answer = _Answer(send, visit)
+        answer = _Answer(send, visit, self._notes())
         try:
             self._check(scope, headers)
             scope["path"] = _normal(scope)
@@ -157,10 +161,11 @@ def told(error: BaseException) -> dict[str, Any]:
 class _Answer:
     """Sends an answer with the headers that every answer has, and notes its status."""
 
-    __slots__ = ("_send", "started", "status", "visit")
+    __slots__ = ("_notes", "_send", "started", "status", "visit")
 
-    def __init__(self, send: Send, visit: Visit) -> None:
+    def __init__(self, send: Send, visit: Visit, notes: Sequence[Header]) -> None:
         self._send = send
+        self._notes = notes
         self.visit = visit
         self.started = False
         self.status = 0
@@ -172,6 +177,7 @@ class _Answer:
             given = list(message.get("headers", ()))
             names = {name for name, _ in given}
             given += [header for header in _HEADERS if header[0] not in names]
+            given += self._notes
             given.append((b"x-request-id", self.visit.request_id.encode("ascii")))
             message = {**message, "headers": given}
         await self._send(message)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import threading
 import time
 from collections import deque
@@ -9,6 +10,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
+
+from .private import Say, make_private, private_opener
 
 __all__ = ["FileSink", "LineWriter", "Sink", "StreamSink"]
 
@@ -56,39 +59,49 @@ class StreamSink:
 class FileSink:
     """A file that is appended to, and put aside under a name with its time when it is full.
 
-    It may also be moved away from outside: then a new one is begun. Files that were put aside are never deleted.
+    It may also be moved away from outside: then a new one is begun. Files that were put aside are never deleted. Only
+    their owner can read them. A last line without its end, as a crash leaves it, stays a line of its own.
 
     Args:
         path: The file.
         full: From how many bytes on it is put aside.
+        say: Told where the file was not private.
 
     Raises:
         OSError: It can't be opened.
     """
 
-    def __init__(self, path: Path, full: int = 64 * 1024 * 1024) -> None:
+    def __init__(self, path: Path, full: int = 64 * 1024 * 1024, say: Say = lambda sentence: None) -> None:
         self._path = path
         self._full = full
+        self._say = say
+        self._torn = False
         self._file = self._open()
 
     def _open(self) -> BinaryIO:
         # Without a buffer, one write is one call: lines of several processes don't mix.
-        return open(self._path, "ab", buffering=0)
+        file = open(self._path, "ab", buffering=0, opener=private_opener)  # noqa: SIM115 (it stays open)
+        make_private(self._path, self._say)
+        self._torn = _is_torn(self._path, file)
+        return file
 
     def begin(self) -> None:
-        """Begin a new file where this one is full or was moved away."""
+        """Begin a new file where this one is full or was moved away, and a new line where the last one has no end."""
         try:
             moved = os.stat(self._path).st_ino != os.fstat(self._file.fileno()).st_ino
         except FileNotFoundError:
             moved = True
-        if not moved:
-            if self._file.tell() < self._full:
-                return
+        full = not moved and self._file.tell() >= self._full
+        if full:
             os.rename(self._path, self._aside())
-        # The old one stays open until there is a new one: what fails is tried again.
-        fresh = self._open()
-        self._file.close()
-        self._file = fresh
+        if moved or full:
+            # The old one stays open until there is a new one: what fails is tried again.
+            fresh = self._open()
+            self._file.close()
+            self._file = fresh
+        if self._torn:
+            self._file.write(b"\n")
+            self._torn = False
 
     def write(self, data: memoryview) -> int:
         """Append."""
@@ -105,6 +118,19 @@ class FileSink:
         """Close the file, with everything on disk."""
         os.fsync(self._file.fileno())
         self._file.close()
+
+
+def _is_torn(path: Path, file: BinaryIO) -> bool:
+    """Whether the last line of a file that was opened for appending has no end."""
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or not status.st_size:
+        return False
+    try:
+        with open(path, "rb") as whole:
+            whole.seek(-1, os.SEEK_END)
+            return whole.read(1) != b"\n"
+    except OSError:
+        return True  # it can't be read; an empty line does less harm than two records in one
 
 
 class LineWriter:

@@ -63,6 +63,13 @@ def _document() -> Json:
                     "required": True,
                     "schema": {"type": "string", "minLength": 1, "maxLength": 128},
                 },
+                "KeptPack": {
+                    "description": (
+                        "There only where the rule pack in force is one that was kept, for the pack was broken at the "
+                        "start; with the time when it was last seen to be good."
+                    ),
+                    "schema": {"type": "string", "pattern": '^kept; since="[^"]+"$'},
+                },
                 "Challenge": {
                     "description": "How to authenticate.",
                     "required": True,
@@ -331,7 +338,10 @@ def _by_status(codes: Iterable[str]) -> dict[int, list[str]]:
 
 
 def _headers(status: int) -> Json:
-    found: Json = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
+    found: Json = {
+        "X-Request-Id": {"$ref": "#/components/headers/RequestId"},
+        "Whyroute-Pack": {"$ref": "#/components/headers/KeptPack"},
+    }
     if status == 401:
         found["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
     return found
@@ -673,8 +683,18 @@ def _readiness() -> Json:
         {
             "status": {"enum": ["ready", "not-ready"]},
             "pack": _object(
-                {"digest": _TEXT, "since": {"type": "string", "description": "Since when it is in force."}},
-                {"refusedSince": {"type": "string", "description": "Since when what stands at its path is broken."}},
+                {
+                    "digest": _TEXT,
+                    "since": {"type": "string", "description": "Since when it is in force."},
+                    "kept": {
+                        "type": "boolean",
+                        "description": "Whether it is one that was kept, for the pack was broken at the start.",
+                    },
+                },
+                {
+                    "keptSince": {"type": "string", "description": "When the kept pack was last seen to be good."},
+                    "refusedSince": {"type": "string", "description": "Since when what stands at its path is broken."},
+                },
             ),
             "database": {"enum": ["ok", "unavailable"]},
             "tokens": {"enum": ["ok", "unreadable", "none"]},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import thread_time
-from typing import Any
+from typing import Any, Final
 
 from ..adapters import AdapterConfigProblem, AdapterFactoryRegistry, adapter_config_error, check_registration
 from ..errors import InvalidRequestError, WhyrouteError
@@ -33,6 +33,10 @@ from .vocabulary import vocabulary
 __all__ = ["Service"]
 
 Headers = Sequence[tuple[bytes, bytes]]
+
+PACK_HEADER: Final = b"whyroute-pack"
+"""The header of answers under a pack that was kept from before."""
+
 Query = Mapping[str, str]
 
 
@@ -249,19 +253,22 @@ class Service:
 
     # Operations.
 
-    def readiness(self) -> tuple[bool, dict[str, Any]]:
+    def notes(self) -> Headers:
+        """Headers of every answer: none, but where a kept pack is in force, that and since when it is kept."""
+        since = self.packs.current.kept_since
+        return () if since is None else ((PACK_HEADER, f'kept; since="{since}"'.encode("ascii")),)
+
+    def readiness(self, database_answers: bool) -> tuple[bool, dict[str, Any]]:
         """Whether the server can answer, and which pack is in force."""
         pack = self.packs.current
-        database, tokens = "ok", "ok"
-        try:
-            self.storage.ping()
-        except WhyrouteError:
-            database = "unavailable"
+        database, tokens = "ok" if database_answers else "unavailable", "ok"
         if self.tokens is not None:
             self.tokens.current()
             tokens = "ok" if self.tokens.trouble is None else "unreadable"
         ready = database == tokens == "ok"
-        state: dict[str, Any] = {"digest": pack.digest, "since": pack.since}
+        state: dict[str, Any] = {"digest": pack.digest, "since": pack.since, "kept": pack.kept_since is not None}
+        if pack.kept_since is not None:
+            state["keptSince"] = pack.kept_since
         if self.packs.refused_since is not None:
             state["refusedSince"] = self.packs.refused_since
         return ready, {

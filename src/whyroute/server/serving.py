@@ -25,7 +25,8 @@ from .gateway import told
 from .limits import Limits
 from .lines import FileSink, LineWriter, StreamSink
 from .metrics import Metrics
-from .packs import PackKeeper
+from .packs import BrokenPackError, PackKeeper
+from .probes import aside
 from .protocol import http_protocol
 from .service import Service
 from .storage import Storage
@@ -35,7 +36,7 @@ from .tokenfile import TokenFile, reason_of
 __all__ = ["ServeError", "Settings", "serve"]
 
 _IDLE_SECONDS: Final = 75
-_DRAIN_SECONDS: Final = 30
+_DRAIN_SECONDS: Final = 10
 _COLLECTOR: Final = (700, 10, 10)
 
 Remark = Callable[[str], None]
@@ -64,6 +65,7 @@ class Settings:
         cursor_keys: The file of keys for cursors; None: one is made at the start.
         reload: Whether the pack is watched.
         adapters: The adapters of the deployment; None where it only routes.
+        deployment: The name under which the last good pack is kept; None: none is kept.
         limits: Limits of one request.
     """
 
@@ -78,6 +80,7 @@ class Settings:
     cursor_keys: Path | None = None
     reload: bool = False
     adapters: AdapterFactoryRegistry | None = None
+    deployment: str | None = None
     limits: Limits = field(default_factory=Limits)
 
 
@@ -163,7 +166,7 @@ class _Running:
             self.watch = changes(self.settings.pack, sleep=self._sleep)
             next(self.watch)
         try:
-            storage = Storage(self.settings.database)
+            storage = Storage(self.settings.database, self.remark)
             decisions = self._decisions()
             service = self._service(storage, decisions)
             app = create_app(service, self.settings.limits, self.log)
@@ -206,18 +209,31 @@ class _Running:
                 )
 
         try:
-            return LineWriter(FileSink(path), on_trouble=trouble)
+            return LineWriter(FileSink(path, say=self.remark), on_trouble=trouble)
         except OSError as error:
             raise UnreadableFileError(path.as_posix(), f"can't be written: {error.strerror}") from None
 
     def _service(self, storage: Storage, decisions: LineWriter | None) -> Service:
         settings = self.settings
-        packs = PackKeeper(settings.pack, storage, operator_labels=settings.labels, tenant=settings.tenant)
-        broken = packs.open()
+        packs = PackKeeper(
+            settings.pack,
+            storage,
+            deployment=settings.deployment,
+            operator_labels=settings.labels,
+            tenant=settings.tenant,
+        )
+        try:
+            broken = packs.open()
+        except BrokenPackError as error:
+            self.refuse(error.cause)
+            raise
         if broken is not None:
+            since = packs.current.kept_since
             self.refuse(broken)
             self._event("pack-refused", message=broken.message)
-            self.remark("the pack is broken: the last good one is served until it is mended")
+            self._event("pack-kept", digest=packs.current.digest, since=since)
+            self.remark(f"the pack can't be loaded: the one that was kept at {since} is served until it can")
+        self._say_not_kept(packs)
         metrics = Metrics()
         tokens = None if settings.tokens is None else TokenFile(settings.tokens, self._refused_tokens)
         registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters)
@@ -232,6 +248,10 @@ class _Running:
             adapters=settings.adapters,
             decisions=decisions,
         )
+
+    def _say_not_kept(self, packs: PackKeeper) -> None:
+        if packs.not_kept is not None:
+            self._tell("pack-not-kept", f"the pack could not be kept, SIGHUP tries it again: {packs.not_kept.message}")
 
     def _keys(self) -> list[str]:
         path = self.settings.cursor_keys
@@ -310,7 +330,7 @@ class _Running:
 
     async def _reload(self, service: Service) -> None:
         try:
-            swapped = await asyncio.to_thread(service.packs.reload)
+            swapped = await asyncio.wrap_future(aside(service.packs.reload))
         except WhyrouteError as error:
             service.metrics.reloaded("refused")
             self.refuse(error)
@@ -325,14 +345,16 @@ class _Running:
         outcome = "swapped" if swapped else "unchanged"
         service.metrics.reloaded(outcome)
         self._event(f"pack-{outcome}", digest=service.packs.current.digest)
+        self._say_not_kept(service.packs)
         if swapped:
             self.remark(f"the pack was loaded again: {service.packs.current.digest}")
 
     async def _watch(self, service: Service) -> None:
-        assert self.watch is not None
+        watch = self.watch
+        assert watch is not None
         with suppress(_EndedError):
             while True:
-                await asyncio.to_thread(next, self.watch)
+                await asyncio.wrap_future(aside(lambda: next(watch)))
                 await self._reload(service)
 
 

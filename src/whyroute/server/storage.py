@@ -1,11 +1,13 @@
-"""The database: registered providers with a version for each tenant, and the last good pack. SQLite or PostgreSQL."""
+"""The database: registered providers with a version for each tenant, and kept packs. SQLite or PostgreSQL."""
 
 import hashlib
 import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
@@ -24,15 +26,17 @@ from sqlalchemy import (
     insert,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql, registry, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from ..errors import DuplicateProviderError, MissingExtraError, WhyrouteError
+from .outages import Outage
+from .private import Say, make_private, private_opener
 from .registrations import Registration
 
-__all__ = ["DatabaseUrlError", "Storage", "StorageUnavailableError"]
+__all__ = ["DatabaseUrlError", "KeptPack", "Storage", "StorageUnavailableError"]
 
 _TABLES: Final = MetaData()
 _ID: Final = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself in an INTEGER alone
@@ -53,14 +57,22 @@ _VERSIONS: Final = Table(
     Column("tenant", String(64), primary_key=True),
     Column("version", BigInteger, nullable=False),
 )
+# A table `whyroute_packs`, in which packs were kept by their paths alone, may be there too: nothing reads it.
 _PACKS: Final = Table(
-    "whyroute_packs",
+    "whyroute_kept_packs",
     _TABLES,
+    Column("deployment", String(64), primary_key=True),
     Column("path", String(64), primary_key=True),
     Column("digest", String(80), nullable=False),
+    Column("since", String(40), nullable=False),
     Column("files", Text, nullable=False),
 )
 _ATTEMPTS: Final = 5
+_BUSY_SECONDS: Final = 5
+_POOL_SECONDS: Final = 2
+_PROBE_SECONDS: Final = 6.0
+_DIALECT: Final = "postgresql.whyroute"
+registry.register(_DIALECT, f"{__package__}.postgresql", "Dialect")
 
 
 class DatabaseUrlError(WhyrouteError):
@@ -81,13 +93,30 @@ class StorageUnavailableError(WhyrouteError):
         return type(self), ()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPack:
+    """A pack that was good once.
+
+    Attributes:
+        files: The text of each file, by name.
+        digest: The digest of the pack.
+        since: When it was last seen to be good.
+    """
+
+    files: Mapping[str, str]
+    digest: str
+    since: str
+
+
 class Storage:
     """Keeps registrations. All its methods block, and may be called from several threads and processes at once.
 
-    A change and the tenant's new version are one transaction; when a method returns, both are on disk.
+    They block for seconds, not for as long as a database is silent or locked. A change and the tenant's new version are
+    one transaction; when a method returns, both are on disk.
 
     Args:
         url: An SQLAlchemy URL, or the path of an SQLite file.
+        say: Told where a file of SQLite's was not private.
 
     Raises:
         DatabaseUrlError: The URL is none, or of a database that is not supported.
@@ -95,15 +124,28 @@ class Storage:
         StorageUnavailableError: The database does not answer.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, say: Say = lambda sentence: None) -> None:
         self._engine = _engine(_url(url))
+        self._outage = Outage(_PROBE_SECONDS)
         self._is_postgresql = self._engine.dialect.name == "postgresql"
         mark = "%s" if self._is_postgresql else "?"
         self._version_query = f"SELECT version FROM whyroute_versions WHERE tenant = {mark}"
         in_file = _is_file(self._engine)
-        self._asker = _Asker(self._engine, seconds=30) if in_file else None
+        self._asker = _Asker(self._engine, seconds=_BUSY_SECONDS) if in_file else None
         self._quick_asker = _Asker(self._engine, seconds=0) if in_file else None
+        if in_file:
+            _make_file(self._engine)
         self._create_tables()
+        if in_file:
+            self._make_files_private(say)
+
+    def _make_files_private(self, say: Say) -> None:
+        """What SQLite makes beside its file gets the mode of the file; what is there already may have another."""
+        with self._answering(), self._engine.connect() as connection:
+            rows = connection.exec_driver_sql("PRAGMA database_list").all()
+        for file in (row[2] for row in rows if row[2]):
+            for end in ("", "-wal", "-shm", "-journal"):
+                make_private(Path(f"{file}{end}"), say)
 
     def _create_tables(self) -> None:
         for attempt in range(_ATTEMPTS):
@@ -114,9 +156,9 @@ class Storage:
                         f"CREATE UNIQUE INDEX IF NOT EXISTS {_UNIQUE} ON whyroute_providers (tenant, provider)"
                     )
                 return
-            except SQLAlchemyError:
+            except SQLAlchemyError as error:
                 # Another process that starts at the same time may have made them meanwhile.
-                if attempt == _ATTEMPTS - 1:
+                if attempt == _ATTEMPTS - 1 or (self._is_postgresql and _is_silence(error)):
                     raise StorageUnavailableError from None
                 time.sleep(0.1 * 2**attempt)
 
@@ -125,7 +167,7 @@ class Storage:
         # Every request asks this: it goes to the driver as it is.
         if self._asker is not None:
             return self._asker.number(self._version_query, _hash(tenant))
-        with _answering(), self._engine.connect() as connection:
+        with self._answering(), self._engine.connect() as connection:
             return connection.exec_driver_sql(self._version_query, (_hash(tenant),)).scalar() or 0
 
     def version_at_once(self, tenant: str) -> int | None:
@@ -143,7 +185,7 @@ class Storage:
         The registrations may be newer than the version, never older.
         """
         key = _hash(tenant)
-        with _answering(), self._engine.connect() as connection:
+        with self._answering(), self._engine.connect() as connection:
             version = _version(connection, key)
             query = select(_PROVIDERS.c.registration).where(_PROVIDERS.c.tenant == key).order_by(_PROVIDERS.c.number)
             texts = connection.scalars(query).all()
@@ -158,7 +200,7 @@ class Storage:
         key = _hash(tenant)
         row = {"tenant": key, "provider": _hash(registration.id), "registration": registration.to_json()}
         try:
-            with _answering(), self._engine.begin() as connection:
+            with self._answering(), self._engine.begin() as connection:
                 self._advance(connection, key)
                 connection.execute(insert(_PROVIDERS).values(row))
         except _TakenError:
@@ -168,7 +210,7 @@ class Storage:
         """Forget a registration; False when the tenant has none of that id."""
         key = _hash(tenant)
         where = (_PROVIDERS.c.tenant == key) & (_PROVIDERS.c.provider == _hash(provider_id))
-        with _answering(), self._engine.connect() as connection:
+        with self._answering(), self._engine.connect() as connection:
             self._advance(connection, key)
             if not connection.execute(delete(_PROVIDERS).where(where)).rowcount:
                 connection.rollback()  # nothing changed, and nobody has to read everything again
@@ -183,22 +225,20 @@ class Storage:
             upsert.on_conflict_do_update(index_elements=["tenant"], set_={"version": _VERSIONS.c.version + 1})
         )
 
-    def keep_pack(self, path: str, digest: str, files: Mapping[str, str]) -> None:
-        """Keep a pack that was good, in place of the one of the same path.
+    def keep_pack(self, deployment: str, path: str, kept: KeptPack) -> None:
+        """Keep a pack that is good, in place of the one of the same deployment and path."""
+        row = {"digest": kept.digest, "since": kept.since, "files": json.dumps(dict(kept.files))}
+        keys = {"deployment": _hash(deployment), "path": _hash(path)}
+        upsert = (postgresql if self._is_postgresql else sqlite).insert(_PACKS).values(**keys, **row)
+        with self._answering(), self._engine.begin() as connection:
+            connection.execute(upsert.on_conflict_do_update(index_elements=list(keys), set_=row))
 
-        Args:
-            files: The text of each file, by name.
-        """
-        row = {"digest": digest, "files": json.dumps(dict(files))}
-        upsert = (postgresql if self._is_postgresql else sqlite).insert(_PACKS).values(path=_hash(path), **row)
-        with _answering(), self._engine.begin() as connection:
-            connection.execute(upsert.on_conflict_do_update(index_elements=["path"], set_=row))
-
-    def kept_pack(self, path: str) -> Mapping[str, str] | None:
-        """The files of the pack that was kept for a path."""
-        with _answering(), self._engine.connect() as connection:
-            text = connection.scalar(select(_PACKS.c.files).where(_PACKS.c.path == _hash(path)))
-        return None if text is None else json.loads(text)
+    def kept_pack(self, deployment: str, path: str) -> KeptPack | None:
+        """The pack that was kept by a deployment for a path; None when there is none."""
+        where = (_PACKS.c.deployment == _hash(deployment)) & (_PACKS.c.path == _hash(path))
+        with self._answering(), self._engine.connect() as connection:
+            row = connection.execute(select(_PACKS.c.files, _PACKS.c.digest, _PACKS.c.since).where(where)).first()
+        return None if row is None else KeptPack(json.loads(row[0]), row[1], row[2])
 
     def ping(self) -> None:
         """Ask whether the database answers.
@@ -206,8 +246,26 @@ class Storage:
         Raises:
             StorageUnavailableError: It does not.
         """
-        with _answering(), self._engine.connect() as connection:
-            connection.exec_driver_sql("SELECT 1")
+        with self._answering(), self._engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1 FROM whyroute_versions LIMIT 1")  # of the file, too, where it is one
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Something is asked of the database."""
+        if self._outage.refuses():
+            raise StorageUnavailableError
+        try:
+            yield
+        except IntegrityError:
+            self._outage.ends()
+            raise _TakenError from None
+        except SQLAlchemyError as error:
+            if self._is_postgresql and _is_silence(error):
+                self._outage.begins()
+            # Its text may hold what was written; whoever runs the database finds the rest in its log.
+            raise StorageUnavailableError from None
+        else:
+            self._outage.ends()
 
     def close(self) -> None:
         """Close the connections."""
@@ -219,6 +277,14 @@ class Storage:
 
 def _is_file(engine: Engine) -> bool:
     return engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:")
+
+
+def _make_file(engine: Engine) -> None:
+    """Make the file of a database, private from its first moment on. One that a URI names is left to SQLite."""
+    name = engine.url.database or ""
+    if not name.startswith("file:"):
+        with suppress(OSError), open(name, "ab", opener=private_opener):  # SQLite says what is wrong
+            pass
 
 
 class _Asker:
@@ -281,15 +347,11 @@ class _TakenError(Exception):
     pass
 
 
-@contextmanager
-def _answering() -> Iterator[None]:
-    try:
-        yield
-    except IntegrityError:
-        raise _TakenError from None
-    except SQLAlchemyError:
-        # Its text may hold what was written; whoever runs the database finds the rest in its log.
-        raise StorageUnavailableError from None
+def _is_silence(error: SQLAlchemyError) -> bool:
+    """Whether PostgreSQL can't be reached or gave no sign of life, in contrast to one that says what is wrong."""
+    from .postgresql import ConnectionTimeout  # noqa: PLC0415 (only where its driver is)
+
+    return isinstance(error, DBAPIError) and isinstance(error.orig, ConnectionTimeout)
 
 
 def _hash(name: str) -> str:
@@ -308,14 +370,14 @@ def _url(text: str) -> URL:
     name = url.get_backend_name()
     if name not in ("sqlite", "postgresql", "postgres"):
         raise DatabaseUrlError(f"`{name}` is no database that is supported; there are `sqlite` and `postgresql`")
-    return url if name == "sqlite" else url.set(drivername="postgresql+psycopg")
+    return url if name == "sqlite" else url.set(drivername=_DIALECT.replace(".", "+"))
 
 
 def _engine(url: URL) -> Engine:
     common: dict[str, Any] = {"hide_parameters": True, "pool_pre_ping": True}
     try:
         if url.get_backend_name() == "sqlite":
-            options: dict[str, Any] = {"connect_args": {"timeout": 30, "check_same_thread": False}}
+            options: dict[str, Any] = {"connect_args": {"timeout": _BUSY_SECONDS, "check_same_thread": False}}
             if url.database in (None, "", ":memory:"):
                 options["poolclass"] = StaticPool
             else:
@@ -323,9 +385,7 @@ def _engine(url: URL) -> Engine:
             engine = create_engine(url, **common, **options)
             event.listen(engine, "connect", _set_up_sqlite)
             return engine
-        return create_engine(
-            url, **common, pool_size=8, max_overflow=32, pool_timeout=10, connect_args={"connect_timeout": 5}
-        )
+        return create_engine(url, **common, pool_size=8, max_overflow=32, pool_timeout=_POOL_SECONDS)
     except ModuleNotFoundError:
         raise MissingExtraError("server", "PostgreSQL") from None
     except (ArgumentError, NoSuchModuleError, TypeError):

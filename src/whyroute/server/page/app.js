@@ -37,8 +37,15 @@
       headers["Content-Type"] = "application/json";
     }
     const answer = await fetch(path, options);
+    tellKept(answer.headers.get("Whyroute-Pack"));
     const json = (answer.headers.get("Content-Type") || "").startsWith("application/json");
     return {status: answer.status, id: answer.headers.get("X-Request-Id"), body: json ? await answer.json() : await answer.text()};
+  }
+
+  function tellKept(header) {
+    const since = header === null ? "" : (header.match(/since="([^"]+)"/) || ["", "an unknown time"])[1];
+    const told = since && `The rule pack can't be loaded. This one was kept at ${since}.`;
+    if (at("kept").textContent !== told) at("kept").textContent = told;
   }
 
   function problems(error) {
