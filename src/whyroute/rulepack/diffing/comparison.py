@@ -490,13 +490,15 @@ class Cut:
         tenant: The tenant.
         capability: The capability.
         compared: How many combinations were compared.
-        total: How many there are.
+        total: How many are known of.
+        labels: The labels whose globs are too many or too long to know of all.
     """
 
     tenant: str
     capability: str
     compared: int
     total: int
+    labels: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON."""
@@ -505,6 +507,7 @@ class Cut:
             "capability": self.capability,
             "compared": self.compared,
             "total": self.total,
+            **({"labels": list(self.labels)} if self.labels else {}),
         }
 
 
