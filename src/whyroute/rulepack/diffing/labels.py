@@ -225,7 +225,11 @@ def _classes(
     tests = [compiled(leaf, {}, ()) for leaf in leaves]
     found: dict[tuple[Any, ...], list[LabelValue]] = {}
     bare = tried({})
-    mentioned = [] if bare is None else [each for pack in bare for each in _declared(pack.pack, key)]
+    mentioned: list[str] = []
+    for pack in bare or ():
+        mentioned += _declared(pack.pack, key)
+        if key in pack.labels:
+            mentioned.append(pack.labels[key])  # the one value that a request may name where a capability fixes it
     globs: list[str] = []
     for leaf in leaves:
         match leaf.op:
