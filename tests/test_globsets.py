@@ -83,6 +83,20 @@ def test_constants_that_are_all_a_glob_matches() -> None:
     )
 
 
+def test_wildcards_in_constants_are_plain_characters() -> None:
+    found = text_classes(["?"], ["a", "*", "?"])
+    assert [(each.example, each.like) for each in found.classes[3:]] == [("", ()), ("b", ("?",))]
+
+
+def test_a_search_beside_constants_may_end_early() -> None:
+    assert not text_classes(["*"], ["", "a", "b"], most_states=2).complete
+    assert text_classes(["*"], ["", "a", "b"], most_states=4).complete
+
+
+def test_stars_that_were_reached_leave_few_states() -> None:
+    assert text_classes(["*ab*cd*ef*", "*x?y*", "a*z"], most_states=80).complete
+
+
 def test_many_constants_cost_little() -> None:
     constants = [f"team-{number}" for number in range(5000)]
     found = text_classes(["team-*", "*-1"], constants)

@@ -82,7 +82,7 @@ def _text_classes(globs: tuple[str, ...], constants: tuple[str, ...], most_state
         # The shortest text is a constant. Another is looked for beside those that match the same globs.
         same = [each for each, globs_of_it in of_constants.items() if globs_of_it == matched]
         others, all_seen = _examples(_Automaton(globs, same), most_states, until=matched)
-        complete = complete and (all_seen or matched in others)
+        complete = complete and all_seen
         if matched in others:
             found.append((others[matched], matched))
     found.sort(key=lambda each: (len(each[0]), each[0]))
