@@ -17,6 +17,7 @@ import pytest
 from pack_strategies import AT, Json, loaded
 from pack_strategies import text as text_of
 from whyroute.cli import main
+from whyroute.errors import InvalidRequestError
 from whyroute.render.diffmarkdown import comparison_markdown
 from whyroute.render.diffs import comparison_lines
 from whyroute.rulepack import Pack
@@ -372,3 +373,83 @@ def test_unfinished_globs_fail_whatever_is_feared(
     assert main(["diff", *map(str, paths), "--at", AT]) == 0
     assert main(["diff", *map(str, paths), "--at", AT, "--fail-on", feared]) == 1
     assert "no difference was found, but not everything was compared" in capsys.readouterr().out
+
+
+def bundled(document: Json) -> Json:
+    """A pack with a bundle, one of whose slots no capability stands for."""
+    slots = {"one": {"capability": "c"}, "two": {"capability": {"needs": []}}}
+    return {**document, "bundles": [{"name": "b", "slots": slots, "together": [{"same": "region"}]}]}
+
+
+def bundle_answer(pack: Pack, labels: Labels) -> Json | None:
+    """The picks of the bundle, or that there are none; None when the request is refused."""
+    known = {key: text for key, text in labels.items() if text is not None}
+    try:
+        answer = pack.resolve_bundle("t", "b", labels=known, at=AT).answer()
+    except InvalidRequestError:
+        return None
+    if "decision" in answer:
+        picks = answer["decision"]["picks"]
+        return {"picks": {slot: {key: each[key] for key in ("provider", "model")} for slot, each in picks.items()}}
+    return {"unsatisfiable": True}
+
+
+def check_bundle(old: Json, new: Json) -> bool:
+    packs = loaded(old), loaded(new)
+    comparison = compare_packs(*packs, at=AT)
+    changes = [each.to_dict() for each in comparison.bundles]
+    expected: list[tuple[Json, Json]] = []
+    for labels in requests(old, new):
+        was, now = (bundle_answer(pack, labels) for pack in packs)
+        if was is not None and now is not None and was != now and (was, now) not in expected:
+            expected.append((was, now))
+    if comparison.is_complete:
+        assert sorted(map(repr, expected)) == sorted(repr((each["old"], each["new"])) for each in changes)
+    for each in changes:
+        said = each.get("labels", {})
+        assert (each["old"], each["new"]) == tuple(bundle_answer(pack, said) for pack in packs)
+    return bool(expected)
+
+
+def test_bundles_differ_as_all_texts_do() -> None:
+    drawing = Drawing(3)
+    differing = sum(check_bundle(*map(bundled, drawing.pair())) for _ in range(40))
+    assert 5 < differing < 35
+
+
+@pytest.mark.slow
+def test_so_do_bundles_of_many_packs() -> None:
+    drawing = Drawing(4)
+    for _ in range(300):
+        check_bundle(*map(bundled, drawing.pair()))
+
+
+def test_a_bundle_that_differs_with_labels_alone() -> None:
+    documents = [bundled(of_when({"all": [THERE, each]})) for each in (STARTING, OTHER)]
+    for document in documents:
+        document["capabilities"] = []
+        document["bundles"][0]["slots"].pop("one")
+        document["rules"][0]["require"] = {"region": "us"}
+    found = compare_packs(*map(loaded, documents), at=AT)
+    assert (found.is_same, found.is_complete) == (False, True)
+    assert [each.labels for each in found.bundles] == [(("data", "a"),), (("data", "z"),)]
+    assert found.bundles[0].to_dict()["labels"] == {"data": "a"}
+    assert "t: b, with labels such as data=a" in told_as_text(found)
+
+
+def test_a_bundle_with_too_many_kinds_of_labels() -> None:
+    globs = [f"*{letter}*" for letter in "abcdefgh"]
+    whens = [
+        {"all": [THERE, {"any": [{"labels.data": {"like": each}} for each in some]}]} for some in (globs, globs[1:])
+    ]
+    documents = [bundled(of_when(each)) for each in whens]
+    for document in documents:
+        document["rules"] = [
+            {"name": f"r{number}", "because": "b", "when": {"labels.data": {"like": each}}, "forbid": {"region": "us"}}
+            for number, each in enumerate(globs)
+        ] + document["rules"]
+        document["tenants"][0]["rules"] = [rule["name"] for rule in document["rules"]]
+    found = compare_packs(*map(loaded, documents), at=AT)
+    (cut,) = [each for each in found.cuts if each.what == "bundle"]
+    assert cut.to_dict() == {"tenant": "t", "bundle": "b", "compared": cut.compared, "total": 257}
+    assert any(each.startswith("t: bundle b") for each in told_as_text(found))

@@ -274,11 +274,14 @@ class _Telling:
         """A bundle that is another one, or comes to something else."""
         head: list[tuple[str, str]] = [*self._listed(change.tenants, "bold"), (": ", "")] if change.tenants else []
         head.append((printable(change.bundle), "bold"))
+        for place, (key, text) in enumerate(change.labels):
+            head.append((" and " if place else ", with labels such as ", ""))
+            head.append((f"{printable(key)}={printable(text)}", NAME))
         items: list[tuple[str, Line]] = []
         if change.old is not None and change.new is not None:
             items += [("was", self._bundle_answer(change.old)), ("now", self._bundle_answer(change.new))]
         if change.redefined:
-            same = "" if change.tenants else ", with the same picks for every tenant where no labels are given"
+            same = "" if change.tenants else ", with the same picks for every tenant"
             items += [
                 ("changed", ((f"its definition{same}", ""),)),
                 ("", _places([change.origin])),
@@ -299,7 +302,8 @@ class _Telling:
 
     def cut(self, cut: Cut) -> Entry:
         """What was left out."""
-        line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", ""), (printable(cut.capability), "bold")]
+        line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
+        line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
         if cut.labels:
             line += [
                 (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
@@ -308,7 +312,8 @@ class _Telling:
             ]
         else:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
-        line.append(("; --requests FILE compares what you name", ""))
+        if cut.what == "capability":
+            line.append(("; --requests FILE compares what you name", ""))
         return Entry([tuple(line)])
 
     def later(self, event: Later) -> Entry:

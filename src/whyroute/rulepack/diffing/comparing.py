@@ -208,7 +208,7 @@ class _Comparing:
                 if progress is not None:
                     progress(done, total)
             for name in bundles:
-                self.bundles.compare(tenant, name, alike=alike)
+                self.bundles.compare(sides, name, leaves, alike=alike)
                 done += 1
                 if progress is not None:
                     progress(done, total)
@@ -389,7 +389,7 @@ class _Comparing:
             tuple(fact_changes(old, new)),
             later(old, new, self.moment),
             self.bundles.changes(),
-            tuple(self.cuts),
+            (*self.cuts, *self.bundles.cuts),
         )
 
     def _effect(self, moved: _Moved) -> Effect:

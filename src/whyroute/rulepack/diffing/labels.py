@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 from ...conditions import Leaf
 from ...errors import InvalidRequestError
@@ -70,6 +70,22 @@ LabelValues = tuple[LabelValue, ...]
 Combination = tuple[LabelValues, ...]
 """Values of each key that matters; any of them may be taken for any key."""
 
+
+class Said(Protocol):
+    """What a pack knows of a request, or of a slot of a bundle."""
+
+    @property
+    def pack(self) -> Pack:
+        """The pack."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels, defaults and what is fixed among them."""
+
+
+Tried = Callable[[Mapping[str, str]], Sequence[Said] | None]
+"""What packs know of a request with some labels, always in the same order; None when one of them refuses it."""
+
 _ABSENT = LabelValue(None)
 _PREFIX = "labels."
 
@@ -116,9 +132,12 @@ class Labelling:
     incomplete: tuple[str, ...] = ()
 
     def given(self, combination: Combination) -> dict[str, str]:
-        """What a request with one of the values of each key says."""
-        found = ((key, values[0].text) for key, values in zip(self.keys, combination, strict=True))
-        return {key: text for key, text in found if text is not None}
+        """What a request of a combination has to say: nothing under keys that may be left out."""
+        return {
+            key: values[0].text
+            for key, values in zip(self.keys, combination, strict=True)
+            if values[0].text is not None and _ABSENT not in values
+        }
 
     def labels(self, combination: Combination, pack: int) -> dict[str, str]:
         """What a pack knows of a request with such labels: defaults, and what the capability fixes, among them."""
@@ -181,7 +200,7 @@ class Labelling:
         return value is goal.wanted
 
 
-def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]) -> Labelling:
+def labelling(leaves: Iterable[Leaf], tried: Tried) -> Labelling:
     """The combinations of labels that some comparisons tell apart.
 
     Args:
@@ -215,9 +234,7 @@ def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Seque
     return Labelling(tuple(keys), tuple(classes), combined, total, bare, known, tuple(incomplete))
 
 
-def _classes(
-    key: str, leaves: Sequence[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]
-) -> tuple[tuple[LabelValues, ...], bool]:
+def _classes(key: str, leaves: Sequence[Leaf], tried: Tried) -> tuple[tuple[LabelValues, ...], bool]:
     """The values of a key, those that no comparison tells apart together, and whether these are all.
 
     The class of what is absent comes first.
@@ -344,13 +361,7 @@ def resolving(
     def tried(labels: Mapping[str, str]) -> Sequence[Resolved] | None:
         found: list[Resolved] = []
         for pack in packs:
-            declared = pack.labels or {}
-            operator = {
-                key: value
-                for key, value in labels.items()
-                if key in declared and declared[key].value.set_by == "operator"
-            }
-            given = {key: value for key, value in labels.items() if key not in operator}
+            given, operator = pack.split_labels(labels)
             try:
                 found.append(pack.resolve(tenant, capability, labels=given, operator_labels=operator))
             except InvalidRequestError:
