@@ -90,6 +90,6 @@ def _told(box: Sequence[frozenset[LabelValues]], labels: Labelling) -> tuple[tup
             # What is said comes before what is not, as it is declared or mentioned.
             values = tuple(value for each in classes if each in chosen for value in each)
             if key not in labels.incomplete:
-                values = widened(values, [value for each in classes for value in each])
+                values = widened(values, tuple(value for each in classes for value in each))
             found.append((key, tuple(sorted(values, key=lambda value: (value.text is None, value.other)))))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, islice, product
 from math import prod
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ MOST_COMBINATIONS = 256
 """How many combinations of labels are looked at for a tenant and a capability."""
 
 _MOST_STEPS = 2048
+_MOST_WIDENED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,32 +292,36 @@ def _of_class(texts: TextClass, constants: Iterable[TextClass]) -> LabelValue:
     return LabelValue(texts.example, alike, texts.like, texts.unlike)
 
 
-def widened(chosen: Iterable[LabelValue], everything: Sequence[LabelValue]) -> tuple[LabelValue, ...]:
+@lru_cache(maxsize=1024)
+def widened(values: LabelValues, everything: LabelValues) -> LabelValues:
     """Some values of a key in fewer words: a glob is left out where what it tells apart is there on both its sides.
 
+    Where there are many kinds of values, they stay as they are.
+
     Args:
-        chosen: The values.
+        values: The values.
         everything: All values that the key may have, those that stand for others among them.
     """
-    values = tuple(dict.fromkeys(chosen))
-    others = [value for value in everything if value.other]
-    wanted = {value.like for value in values if value.other}
+    kinds = [frozenset(value.like) for value in everything if value.other]
+    if len(kinds) > _MOST_WIDENED:
+        return values
+    wanted = {frozenset(value.like) for value in values if value.other}
     mentioned = [value.text for value in everything if value.text is not None and not value.other]
     found: dict[LabelValue, None] = {}
-    covered: set[tuple[str, ...]] = set()
+    covered: set[frozenset[str]] = set()
     for value in values:
         if not value.other:
             found[value] = None
             continue
-        if value.like in covered:
+        if frozenset(value.like) in covered:
             continue
         like, unlike = list(value.like), list(value.unlike)
         for side in (unlike, like):
             for each in tuple(side):
                 side.remove(each)
-                if not all(other.like in wanted for other in _fitting(others, like, unlike)):
+                if not wanted.issuperset(_fitting(kinds, like, unlike)):
                     side.append(each)
-        covered |= {other.like for other in _fitting(others, like, unlike)}
+        covered.update(_fitting(kinds, like, unlike))
         but = tuple(
             text
             for text in mentioned
@@ -325,13 +331,9 @@ def widened(chosen: Iterable[LabelValue], everything: Sequence[LabelValue]) -> t
     return tuple(found)
 
 
-def _fitting(values: Iterable[LabelValue], like: Sequence[str], unlike: Sequence[str]) -> list[LabelValue]:
-    """Those of some values that match some globs, and not some others."""
-    return [
-        value
-        for value in values
-        if all(each in value.like for each in like) and all(each in value.unlike for each in unlike)
-    ]
+def _fitting(kinds: Iterable[frozenset[str]], like: Sequence[str], unlike: Sequence[str]) -> list[frozenset[str]]:
+    """Those of some sets of globs that have all of some and none of others."""
+    return [kind for kind in kinds if kind.issuperset(like) and kind.isdisjoint(unlike)]
 
 
 def _declared(pack: Pack, key: str) -> Iterable[str]:
