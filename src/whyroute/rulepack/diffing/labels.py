@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, islice, product
 from math import prod
 from typing import Any, Protocol
@@ -241,7 +241,12 @@ def _classes(key: str, leaves: Sequence[Leaf], tried: Tried) -> tuple[tuple[Labe
 
     The class of what is absent comes first.
     """
-    tests = [compiled(leaf, {}, ()) for leaf in leaves]
+    tests = [(leaf.field, compiled(leaf, {}, ())) for leaf in leaves]
+
+    @cache
+    def judged(text: str | None) -> tuple[bool | None, ...]:
+        return tuple(test.value({field: text}) for field, test in tests)
+
     found: dict[tuple[Any, ...], list[LabelValue]] = {}
     bare = tried({})
     mentioned: list[str] = []
@@ -275,11 +280,7 @@ def _classes(key: str, leaves: Sequence[Leaf], tried: Tried) -> tuple[tuple[Labe
         resolved = tried({} if value.text is None else {key: value.text})
         if resolved is None:
             continue
-        seen = tuple(
-            test.value({leaf.field: each.labels.get(key)})
-            for each in resolved
-            for leaf, test in zip(leaves, tests, strict=True)
-        )
+        seen = tuple(judged(each.labels.get(key)) for each in resolved)
         found.setdefault(seen, []).append(value)
     # A request that names a value tells more than one that leaves it to the default.
     classes = (tuple(sorted(each, key=lambda value: value.text is None)) for each in found.values())
