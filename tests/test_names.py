@@ -1,7 +1,6 @@
-"""Globs, names that refer to names, groups of regions, and times."""
+"""Names that refer to names, groups of regions, and times."""
 
 import itertools
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,24 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whyroute.errors import InvalidRequestError
-from whyroute.globs import glob, matching
 from whyroute.moments import is_within, moment_issues, read_moment
 from whyroute.references import cycles, in_order
 from whyroute.regions import Regions, read_regions
-
-
-@given(st.text("ab*?/\n", max_size=8), st.text("ab/\n[", max_size=8))
-def test_a_glob_matches_as_the_regular_expression_does(pattern: str, value: str) -> None:
-    regex = "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in pattern)
-    matches = re.fullmatch(regex, value, re.DOTALL) is not None
-    assert glob(pattern)(value) == matches
-    assert matching(pattern, [value]) == [value] * matches
-
-
-def test_a_glob_full_of_stars_takes_no_longer_for_it() -> None:
-    assert not glob("*a" * 200 + "*b")("a" * 5000)
-    assert not glob("*?a" * 200 + "*b")("a" * 5000)
-
 
 graphs = st.dictionaries(
     st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdefg"), max_size=3).map(tuple), max_size=6

@@ -343,6 +343,31 @@ def test_a_pack_without_labels_refuses_none() -> None:
     assert ([each.name for each in fewer.removed], fewer.is_broken) == (["data=b"], True)
 
 
+@pytest.mark.parametrize(
+    ("labels", "old", "new", "removed", "added"),
+    [
+        (None, {}, {"data": "a"}, ["data other than a for c"], []),
+        (None, {"data": "a"}, {}, [], ["data other than a for c"]),
+        (None, {"data": "a"}, {"data": "b"}, ["data=a for c"], ["data=b for c"]),
+        ({"data": {"values": ["a", "b"]}}, {}, {"data": "a"}, ["data other than a for c"], []),
+        ({"data": {"values": ["a"]}}, {}, {"data": "a"}, [], []),
+    ],
+)
+def test_label_values_that_a_capability_rules_out(
+    labels: Any, old: Any, new: Any, removed: list[str], added: list[str]
+) -> None:
+    documents = [
+        {key: value for key, value in {**SMALL, "labels": labels}.items() if value is not None and key != "bundles"}
+        | {"capabilities": [{"name": "c", "needs": [], "labels": fixed}]}
+        for fixed in (old, new)
+    ]
+    found = compare_packs(*map(loaded, documents), at=AT)
+    assert [each.name for each in found.removed] == removed
+    assert [each.name for each in found.added] == added
+    assert found.is_broken == bool(removed)
+    assert found.is_same == (not removed and not added)
+
+
 def test_a_bundle_that_is_gone_breaks_what_names_it() -> None:
     found = differing(bundles=None)
     assert [(each.what, each.name) for each in found.removed] == [("bundle", "b")]

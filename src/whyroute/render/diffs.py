@@ -13,6 +13,7 @@ from ..rulepack.diffing.comparison import (
     Cause,
     Change,
     Comparison,
+    Cut,
     FactChange,
     Later,
     Movement,
@@ -23,7 +24,7 @@ from ..rulepack.diffing.comparison import (
     ShadowChange,
     TenantVerdict,
 )
-from ..rulepack.diffing.labels import LabelValues
+from ..rulepack.diffing.labels import LabelValue, LabelValues
 from .lines import Line, printable
 
 __all__ = [
@@ -132,10 +133,7 @@ def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Se
         events = [telling.later(each) for each in telling.first(comparison.later, _LIST)]
         yield Section("later", len(comparison.later), events)
     if comparison.cuts:
-        cuts = [
-            Entry([_cut_line(each.tenant, each.capability, each.compared, each.total)])
-            for each in telling.first(comparison.cuts, _LIST)
-        ]
+        cuts = [telling.cut(each) for each in telling.first(comparison.cuts, _LIST)]
         yield Section("not compared", len(comparison.cuts), cuts)
 
 
@@ -208,17 +206,31 @@ class _Telling:
         line: list[tuple[str, str]] = []
         if said:
             line += [(f"{printable(key)}=", NAME), *self._listed(said, NAME)]
-        if any(value.other for value in values):
-            line += [(" or another value" if line else f"another value of {printable(key)}", "")]
+        others = [value for value in values if value.other]
+        for value in self.first(others, _SCOPES):
+            line += [(" or " if line else "", ""), *self._other(value, "" if line else f" of {printable(key)}")]
+        if len(others) > len(self.first(others, _SCOPES)):
+            line.append((f" and {len(others) - _SCOPES} more kinds of values", ""))
         if any(value.text is None for value in values):
             line += [(" (or none given)" if line else f"no {printable(key)} given", "")]
         return line
 
-    def _listed(self, names: Sequence[str], style: str) -> Iterator[tuple[str, str]]:
+    def _other(self, value: LabelValue, of_key: str) -> Iterator[tuple[str, str]]:
+        """Values that no rule mentions."""
+        yield f"{'another' if value.other_than or not value.like else 'a'} value{of_key}", ""
+        for word, globs, between in ((" like ", value.like, " and "), (" not like ", value.unlike, " or ")):
+            if globs:
+                yield word, ""
+                yield from self._listed(globs, NAME, between)
+        if value.like or value.unlike:
+            example: tuple[str, str] = (printable(value.text), NAME) if value.text else ("an empty one", "")
+            yield from ((" (such as ", ""), example, (")", ""))
+
+    def _listed(self, names: Sequence[str], style: str, between: str = ", ") -> Iterator[tuple[str, str]]:
         listed = self.first(names, _NAMES)
         for place, name in enumerate(listed):
             if place:
-                yield ", ", ""
+                yield between, ""
             yield printable(name), style
         if len(listed) < len(names):
             yield f" and {len(names) - len(listed)} more", ""
@@ -262,11 +274,14 @@ class _Telling:
         """A bundle that is another one, or comes to something else."""
         head: list[tuple[str, str]] = [*self._listed(change.tenants, "bold"), (": ", "")] if change.tenants else []
         head.append((printable(change.bundle), "bold"))
+        for place, (key, text) in enumerate(change.labels):
+            head.append((" and " if place else ", with labels such as ", ""))
+            head.append((f"{printable(key)}={printable(text)}", NAME))
         items: list[tuple[str, Line]] = []
         if change.old is not None and change.new is not None:
             items += [("was", self._bundle_answer(change.old)), ("now", self._bundle_answer(change.new))]
         if change.redefined:
-            same = "" if change.tenants else ", with the same picks for every tenant where no labels are given"
+            same = "" if change.tenants else ", with the same picks for every tenant"
             items += [
                 ("changed", ((f"its definition{same}", ""),)),
                 ("", _places([change.origin])),
@@ -284,6 +299,22 @@ class _Telling:
         if len(listed) < len(answer.picks):
             line.append((f" and {len(answer.picks) - len(listed)} more", ""))
         return tuple(line)
+
+    def cut(self, cut: Cut) -> Entry:
+        """What was left out."""
+        line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
+        line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
+        if cut.labels:
+            line += [
+                (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
+                *self._listed(cut.labels, NAME),
+                (" tell more values apart than were tried", ""),
+            ]
+        else:
+            line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
+        if cut.what == "capability":
+            line.append(("; --requests FILE compares what you name", ""))
+        return Entry([tuple(line)])
 
     def later(self, event: Later) -> Entry:
         """Something that begins or ends."""
@@ -390,15 +421,6 @@ def _value(value: Any, field: str) -> str:
             return ", ".join(printable(each) for each in value) or "none"
         case _:
             return printable(str(value))
-
-
-def _cut_line(tenant: str, capability: str, compared: int, total: int) -> Line:
-    return (
-        (printable(tenant), "bold"),
-        (": ", ""),
-        (printable(capability), "bold"),
-        (f"  {compared} of {total} combinations of labels were compared; --requests FILE compares what you name", ""),
-    )
 
 
 _VERDICT_STYLES: Final = {"stricter": "yellow", "looser": "bold red", "both": "bold red", "same": "dim"}

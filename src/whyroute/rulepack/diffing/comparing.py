@@ -191,9 +191,11 @@ class _Comparing:
                     if progress is not None:
                         progress(done, total)
                     continue
-                if asking.labels.total > len(asking.pairs):
+                total_here, incomplete = asking.labels.total, asking.labels.incomplete
+                if total_here > len(asking.pairs):
                     asking = self._foremost(asking, sides)
-                    self.cuts.append(Cut(tenant, capability, len(asking.pairs), asking.labels.total))
+                if total_here > len(asking.pairs) or incomplete:
+                    self.cuts.append(Cut(tenant, capability, len(asking.pairs), total_here, incomplete))
                 labels, pairs = asking.labels, asking.pairs
                 known: dict[tuple[int, int], _Difference] = {}
                 for combination, (before, after) in zip(labels.combinations, pairs, strict=False):
@@ -206,7 +208,7 @@ class _Comparing:
                 if progress is not None:
                     progress(done, total)
             for name in bundles:
-                self.bundles.compare(tenant, name, alike=alike)
+                self.bundles.compare(sides, name, leaves, alike=alike)
                 done += 1
                 if progress is not None:
                     progress(done, total)
@@ -387,7 +389,7 @@ class _Comparing:
             tuple(fact_changes(old, new)),
             later(old, new, self.moment),
             self.bundles.changes(),
-            tuple(self.cuts),
+            (*self.cuts, *self.bundles.cuts),
         )
 
     def _effect(self, moved: _Moved) -> Effect:

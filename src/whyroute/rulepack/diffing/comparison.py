@@ -454,6 +454,7 @@ class BundleChange:
         new: Likewise, in NEW.
         origin: Where NEW has it.
         counterpart: Where OLD has it.
+        labels: Labels with which it does; none where it does without any.
     """
 
     bundle: str
@@ -463,6 +464,7 @@ class BundleChange:
     new: BundleAnswer | None
     origin: Origin
     counterpart: Origin
+    labels: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_broken(self) -> bool:
@@ -475,6 +477,7 @@ class BundleChange:
             "bundle": self.bundle,
             "redefined": self.redefined,
             "tenants": list(self.tenants),
+            **({"labels": dict(self.labels)} if self.labels else {}),
             "old": None if self.old is None else self.old.to_dict(),
             "new": None if self.new is None else self.new.to_dict(),
             "origin": _origin(self.origin),
@@ -484,27 +487,32 @@ class BundleChange:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Routes that have more combinations of labels than are looked at.
+    """Routes, or a bundle, with more combinations of labels than are looked at.
 
     Attributes:
         tenant: The tenant.
-        capability: The capability.
+        capability: The capability, or the bundle.
         compared: How many combinations were compared.
-        total: How many there are.
+        total: How many are known of.
+        labels: The labels whose globs are too many or too long to know of all.
+        what: What `capability` is.
     """
 
     tenant: str
     capability: str
     compared: int
     total: int
+    labels: tuple[str, ...] = ()
+    what: Literal["capability", "bundle"] = "capability"
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON."""
         return {
             "tenant": self.tenant,
-            "capability": self.capability,
+            self.what: self.capability,
             "compared": self.compared,
             "total": self.total,
+            **({"labels": list(self.labels)} if self.labels else {}),
         }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from .comparison import RequestLine, Scope
-from .labels import Combination, Labelling, LabelValues
+from .labels import Combination, Labelling, LabelValues, widened
 
 __all__ = ["Case", "Route", "scopes"]
 
@@ -88,6 +88,8 @@ def _told(box: Sequence[frozenset[LabelValues]], labels: Labelling) -> tuple[tup
     for key, classes, chosen in zip(labels.keys, labels.values, box, strict=True):
         if len(chosen) < len(classes):
             # What is said comes before what is not, as it is declared or mentioned.
-            values = [value for each in classes if each in chosen for value in each]
+            values = tuple(value for each in classes if each in chosen for value in each)
+            if key not in labels.incomplete:
+                values = widened(values, tuple(value for each in classes for value in each))
             found.append((key, tuple(sorted(values, key=lambda value: (value.text is None, value.other)))))
     return tuple(found)

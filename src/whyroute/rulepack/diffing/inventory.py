@@ -18,6 +18,7 @@ def only_in(pack: Pack, other: Pack) -> Iterator[Named]:
     yield from _names("tenant", pack.tenants, other.tenants, refused=True)
     yield from _names("capability", pack.capabilities, other.capabilities, refused=True)
     yield from _labels(pack, other)
+    yield from _freedom(pack, other)
     yield from _names("provider", pack.providers, other.providers)
     for name in sorted(pack.providers.keys() & other.providers.keys()):
         known = {model.name for model in other.providers[name].value.metadata.models}
@@ -55,6 +56,26 @@ def _labels(pack: Pack, other: Pack) -> Iterator[Named]:
         for value in mine.value.values:
             if value not in theirs.value.values:
                 yield Named("value", f"{key}={value}", mine.origin, refused=True)
+
+
+def _freedom(pack: Pack, other: Pack) -> Iterator[Named]:
+    """The label values that a pack takes for a capability of both, and that the other's capability rules out."""
+    for name in sorted(pack.capabilities.keys() & other.capabilities.keys()):
+        mine, theirs = pack.capabilities[name], other.capabilities[name].value.labels
+        for key, value in sorted(theirs.items()):
+            own = mine.value.labels.get(key)
+            if own is not None and own != value:
+                yield Named("value", f"{key}={own} for {name}", mine.origin, refused=True)
+            elif own is None and _may_say_otherwise(pack, key, value):
+                yield Named("value", f"{key} other than {value} for {name}", mine.origin, refused=True)
+
+
+def _may_say_otherwise(pack: Pack, key: str, value: str) -> bool:
+    """Whether a request may give a label another value."""
+    if pack.labels is None:
+        return True
+    declared = None if key not in pack.labels else pack.labels[key].value
+    return declared is not None and any(each != value for each in declared.values)
 
 
 _OF_PROVIDER: Final[Mapping[str, Callable[[ProviderMetadata], Any]]] = {

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, permutations, product
+from functools import cache, lru_cache
+from itertools import combinations, islice, product
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 from ...conditions import Leaf
 from ...errors import InvalidRequestError
+from ...globs import glob
+from ...globsets import TextClass, text_classes
 from ...kleene import Compiled, compiled
 from ...rulebook import RequestFacts
 from ..pack import Pack, Resolved
@@ -21,13 +24,14 @@ __all__ = [
     "Labelling",
     "labelling",
     "resolving",
+    "widened",
 ]
 
 MOST_COMBINATIONS = 256
 """How many combinations of labels are looked at for a tenant and a capability."""
 
 _MOST_STEPS = 2048
-_MOST_GLOBS = 16
+_MOST_WIDENED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +40,29 @@ class LabelValue:
 
     Attributes:
         text: The value; None when it says nothing.
-        other_than: When it stands for every value that no rule mentions: those that rules do.
+        other_than: When it stands for every value that no rule mentions and globs don't tell from it: the mentioned
+            values that globs don't tell from it either.
+        like: Then, the globs that such values match.
+        unlike: And those that they don't match.
     """
 
     text: str | None
     other_than: tuple[str, ...] | None = None
+    like: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     @property
     def other(self) -> bool:
-        """Whether it stands for every value that no rule mentions."""
+        """Whether it stands for values that no rule mentions."""
         return self.other_than is not None
 
     def to_dict(self) -> dict[str, Any]:
         """The value as JSON."""
         if self.other_than is not None:
-            return {"otherThan": list(self.other_than)}
+            found: dict[str, Any] = {"otherThan": list(self.other_than)}
+            if self.like or self.unlike:
+                found |= {"like": list(self.like), "unlike": list(self.unlike), "example": self.text}
+            return found
         return {"absent": True} if self.text is None else {"value": self.text}
 
 
@@ -59,6 +71,22 @@ LabelValues = tuple[LabelValue, ...]
 
 Combination = tuple[LabelValues, ...]
 """Values of each key that matters; any of them may be taken for any key."""
+
+
+class Said(Protocol):
+    """What a pack knows of a request, or of a slot of a bundle."""
+
+    @property
+    def pack(self) -> Pack:
+        """The pack."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels, defaults and what is fixed among them."""
+
+
+Tried = Callable[[Mapping[str, str]], Sequence[Said] | None]
+"""What packs know of a request with some labels, always in the same order; None when one of them refuses it."""
 
 _ABSENT = LabelValue(None)
 _PREFIX = "labels."
@@ -94,6 +122,7 @@ class Labelling:
         total: How many combinations there are, whether they are listed or not.
         bare: The labels of a request that gives none, under each pack.
         known: For each key and each class of its values, what each pack takes it for; None: for nothing.
+        incomplete: The keys whose globs are too many or too long to find all classes of values.
     """
 
     keys: tuple[str, ...]
@@ -102,11 +131,15 @@ class Labelling:
     total: int
     bare: tuple[Mapping[str, str], ...]
     known: Mapping[tuple[str, LabelValues], tuple[str | None, ...]]
+    incomplete: tuple[str, ...] = ()
 
     def given(self, combination: Combination) -> dict[str, str]:
-        """What a request with one of the values of each key says."""
-        found = ((key, values[0].text) for key, values in zip(self.keys, combination, strict=True))
-        return {key: text for key, text in found if text is not None}
+        """What a request of a combination has to say: nothing under keys that may be left out."""
+        return {
+            key: values[0].text
+            for key, values in zip(self.keys, combination, strict=True)
+            if values[0].text is not None and _ABSENT not in values
+        }
 
     def labels(self, combination: Combination, pack: int) -> dict[str, str]:
         """What a pack knows of a request with such labels: defaults, and what the capability fixes, among them."""
@@ -169,7 +202,7 @@ class Labelling:
         return value is goal.wanted
 
 
-def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]) -> Labelling:
+def labelling(leaves: Iterable[Leaf], tried: Tried) -> Labelling:
     """The combinations of labels that some comparisons tell apart.
 
     Args:
@@ -181,9 +214,12 @@ def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Seque
         if leaf.field.startswith(_PREFIX):
             by_key.setdefault(leaf.field[len(_PREFIX) :], {})[leaf] = None
     keys: list[str] = []
+    incomplete: list[str] = []
     classes: list[tuple[LabelValues, ...]] = []
     for key in sorted(by_key):
-        found = _classes(key, tuple(by_key[key]), tried)
+        found, complete = _classes(key, tuple(by_key[key]), tried)
+        if not complete:
+            incomplete.append(key)
         if len(found) > 1:
             keys.append(key)
             classes.append(found)
@@ -196,63 +232,113 @@ def labelling(leaves: Iterable[Leaf], tried: Callable[[Mapping[str, str]], Seque
             known[key, values] = tuple(
                 each.labels.get(key) for each in tried({} if text is None else {key: text}) or ()
             )
-    return Labelling(tuple(keys), tuple(classes), combined, prod(map(len, classes)), bare, known)
+    total = prod(map(len, classes))
+    return Labelling(tuple(keys), tuple(classes), combined, total, bare, known, tuple(incomplete))
 
 
-def _classes(
-    key: str, leaves: Sequence[Leaf], tried: Callable[[Mapping[str, str]], Sequence[Resolved] | None]
-) -> tuple[LabelValues, ...]:
-    """The values of a key, those that no comparison tells apart together; the class of what is absent comes first."""
-    tests = [compiled(leaf, {}, ()) for leaf in leaves]
+def _classes(key: str, leaves: Sequence[Leaf], tried: Tried) -> tuple[tuple[LabelValues, ...], bool]:
+    """The values of a key, those that no comparison tells apart together, and whether these are all.
+
+    The class of what is absent comes first.
+    """
+    tests = [(leaf.field, compiled(leaf, {}, ())) for leaf in leaves]
+
+    @cache
+    def judged(text: str | None) -> tuple[bool | None, ...]:
+        return tuple(test.value({field: text}) for field, test in tests)
+
     found: dict[tuple[Any, ...], list[LabelValue]] = {}
     bare = tried({})
-    declared = [] if bare is None else [each for pack in bare for each in _declared(pack.pack, key)]
-    sampled = (text for leaf in leaves for text in _samples(leaf))
-    mentioned = tuple(dict.fromkeys((*declared, *sampled, *_meeting_samples(leaves))))
-    other = "another value"
+    mentioned: list[str] = []
+    for pack in bare or ():
+        mentioned += _declared(pack.pack, key)
+        if key in pack.labels:
+            mentioned.append(pack.labels[key])  # the one value that a request may name where a capability fixes it
+    globs: list[str] = []
+    for leaf in leaves:
+        match leaf.op:
+            case "like" if "*" in leaf.wanted or "?" in leaf.wanted:
+                globs.append(leaf.wanted)
+            case "eq" | "ne" | "like":
+                mentioned.append(leaf.wanted)
+            case "in" | "notIn":
+                mentioned += leaf.wanted
+            case _:
+                pass
+    mentioned = list(dict.fromkeys(mentioned))
+    values = [_ABSENT, *map(LabelValue, mentioned)]
+    other = "x"
     while other in mentioned:
-        other += "."
-    values = [_ABSENT, *map(LabelValue, mentioned), LabelValue(other, mentioned)]
+        other += "x"
+    complete = True
+    if tried({key: other}) is not None:  # a pack that declares labels takes its own values alone
+        there = text_classes(globs, mentioned)
+        constants = [each for each in there.classes if each.constant]
+        values += [_of_class(each, constants) for each in there.classes if not each.constant]
+        complete = there.complete
     for value in values:
         resolved = tried({} if value.text is None else {key: value.text})
         if resolved is None:
             continue
-        seen = tuple(
-            test.value({leaf.field: each.labels.get(key)})
-            for each in resolved
-            for leaf, test in zip(leaves, tests, strict=True)
-        )
+        seen = tuple(judged(each.labels.get(key)) for each in resolved)
         found.setdefault(seen, []).append(value)
     # A request that names a value tells more than one that leaves it to the default.
-    return tuple(tuple(sorted(each, key=lambda value: value.text is None)) for each in found.values())
+    classes = (tuple(sorted(each, key=lambda value: value.text is None)) for each in found.values())
+    return tuple(classes), complete
+
+
+def _of_class(texts: TextClass, constants: Iterable[TextClass]) -> LabelValue:
+    """What stands for the texts of a class that no comparison mentions."""
+    alike = tuple(each.example for each in constants if each.like == texts.like)
+    return LabelValue(texts.example, alike, texts.like, texts.unlike)
+
+
+@lru_cache(maxsize=1024)
+def widened(values: LabelValues, everything: LabelValues) -> LabelValues:
+    """Some values of a key in fewer words: a glob is left out where what it tells apart is there on both its sides.
+
+    Where there are many kinds of values, they stay as they are.
+
+    Args:
+        values: The values.
+        everything: All values that the key may have, those that stand for others among them.
+    """
+    kinds = [frozenset(value.like) for value in everything if value.other]
+    if len(kinds) > _MOST_WIDENED:
+        return values
+    wanted = {frozenset(value.like) for value in values if value.other}
+    mentioned = [value.text for value in everything if value.text is not None and not value.other]
+    found: dict[LabelValue, None] = {}
+    covered: set[frozenset[str]] = set()
+    for value in values:
+        if not value.other:
+            found[value] = None
+            continue
+        if frozenset(value.like) in covered:
+            continue
+        like, unlike = list(value.like), list(value.unlike)
+        for side in (unlike, like):
+            for each in tuple(side):
+                side.remove(each)
+                if not wanted.issuperset(_fitting(kinds, like, unlike)):
+                    side.append(each)
+        covered.update(_fitting(kinds, like, unlike))
+        but = tuple(
+            text
+            for text in mentioned
+            if all(glob(each)(text) for each in like) and not any(glob(each)(text) for each in unlike)
+        )
+        found[LabelValue(value.text, but, tuple(like), tuple(unlike))] = None
+    return tuple(found)
+
+
+def _fitting(kinds: Iterable[frozenset[str]], like: Sequence[str], unlike: Sequence[str]) -> list[frozenset[str]]:
+    """Those of some sets of globs that have all of some and none of others."""
+    return [kind for kind in kinds if kind.issuperset(like) and kind.isdisjoint(unlike)]
 
 
 def _declared(pack: Pack, key: str) -> Iterable[str]:
     return () if pack.labels is None or key not in pack.labels else pack.labels[key].value.values
-
-
-def _samples(leaf: Leaf) -> Iterator[str]:
-    """Values that a comparison may tell from others; of those that a glob matches, two."""
-    match leaf.op:
-        case "eq" | "ne":
-            yield leaf.wanted
-        case "in" | "notIn":
-            yield from leaf.wanted
-        case "like":
-            yield leaf.wanted.replace("*", "").replace("?", "x")
-            yield leaf.wanted.replace("*", "x").replace("?", "x")
-        case _:
-            pass
-
-
-def _meeting_samples(leaves: Sequence[Leaf]) -> Iterator[str]:
-    """Values that two globs may both match, such as `az` for `a*` and `*z`."""
-    globs = list(dict.fromkeys(leaf.wanted for leaf in leaves if leaf.op == "like"))[:_MOST_GLOBS]
-    for first, second in permutations(globs, 2):
-        inner = second.replace("*", "").replace("?", "x")
-        outer = first.replace("?", "x")
-        yield outer.replace("*", inner, 1).replace("*", "")
-        yield outer.replace("*", "") + inner
 
 
 def _combinations(classes: Sequence[Sequence[LabelValues]]) -> Iterator[Combination]:
@@ -278,13 +364,7 @@ def resolving(
     def tried(labels: Mapping[str, str]) -> Sequence[Resolved] | None:
         found: list[Resolved] = []
         for pack in packs:
-            declared = pack.labels or {}
-            operator = {
-                key: value
-                for key, value in labels.items()
-                if key in declared and declared[key].value.set_by == "operator"
-            }
-            given = {key: value for key, value in labels.items() if key not in operator}
+            given, operator = pack.split_labels(labels)
             try:
                 found.append(pack.resolve(tenant, capability, labels=given, operator_labels=operator))
             except InvalidRequestError:
