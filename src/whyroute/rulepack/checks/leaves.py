@@ -104,7 +104,7 @@ def tree(node: nodes.Node) -> Node:
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
-def field_tree(field: str, node: nodes.Node) -> list[Node]:
+def field_tree(field: str, node: nodes.Node) -> list[Leaf]:
     """The comparisons of one field; `labels`, in a condition over the request, has several in it."""
     if field == "labels":
         return [leaf for key, _, each in node.pairs() for leaf in field_tree(f"{LABEL_PREFIX}{key}", each)]

@@ -109,6 +109,7 @@ def _within(requests: "Requests", piece: Piece, rules: tuple[str, ...], *, unkno
                 told += _within(requests, Piece.of(piece.source, part), rules, unknown_counts=unknown_counts)
         elif not requests.can_meet(AllOf(tuple(field_tree(key, node))), unknown_counts=unknown_counts):
             message = f"no request can have such {'labels' if key == 'labels' else f'a {shown(key)}'}"
+            message += "".join(requests.defaults(field_tree(key, node)))
             told.append(found("impossible-condition", inner.place, message, rules=rules))
     if not told and not requests.can_meet(tree(piece.node), unknown_counts=unknown_counts):
         message = "no request can meet all of this together"
@@ -135,14 +136,21 @@ class Requests:
 
     def __init__(self, pack: Pack) -> None:
         self._search = Possible({}, (), NO_REGIONS)
+        declared = {LABEL_PREFIX + key: each.value for key, each in (pack.labels or {}).items()}
+        self._default = {key: label.default for key, label in declared.items() if label.default is not None}
         self._labels: dict[str, tuple[str | None, ...]] | None = None
         if pack.labels is not None:
-            declared = {LABEL_PREFIX + key: each.value for key, each in pack.labels.items()}
             self._labels = {
-                key: label.values if label.default is not None else (*label.values, None)
-                for key, label in declared.items()
+                key: label.values if key in self._default else (*label.values, None) for key, label in declared.items()
             }
         self._named = [_facts_of(each.value) for each in pack.capabilities.values()]
+
+    def defaults(self, leaves: Iterable[Leaf]) -> Iterator[str]:
+        """What to say of labels that must be absent and have a default."""
+        for leaf in leaves:
+            if (leaf.op, leaf.wanted) == ("exists", False) and leaf.field in self._default:
+                label = shown(leaf.field.removeprefix(LABEL_PREFIX))
+                yield f"; label {label} is {shown(self._default[leaf.field])} where a request does not give it"
 
     def can_meet(self, node: Node, *, unknown_counts: bool) -> bool:
         """Whether a condition holds for any of them.
