@@ -81,9 +81,15 @@ def texts(*, empty: bool) -> list[str]:
 
 
 class World:
-    """All requests of small vocabularies, and what conditions come to for each, as sets of their numbers."""
+    """All requests of small vocabularies, and what conditions come to for each, as sets of their numbers.
 
-    def __init__(self, labels: Json | None, *, another_name: bool = False) -> None:
+    Args:
+        labels: The labels that the pack declares.
+        beside: The same world; here, declarations of callers' own have a name that no capability has.
+    """
+
+    def __init__(self, labels: Json | None, beside: "World | None" = None) -> None:
+        self._beside = beside
         self.requests: list[Json] = []
         domains: dict[str, list[str | None]] = {"data": [*texts(empty=True), None], "env": [*texts(empty=True), None]}
         if labels is not None:
@@ -97,7 +103,7 @@ class World:
         sets: list[set[str]] = [set(), {"streaming"}, {"vision"}, {"batch"}, {"tool-use"}, {*SOME_FEATURES}]
         sets += [{*SOME_FEATURES} - {each} for each in SOME_FEATURES]
         for kind, features, each in product(texts(empty=False), sets, said):
-            self._add(kind, features, "" if another_name else None, each)
+            self._add(kind, features, None if beside is None else "", each)
         self.all = (1 << len(self.requests)) - 1
         self._known: dict[str, tuple[int, int]] = {}
 
@@ -129,6 +135,8 @@ class World:
         return yes, no
 
     def _field(self, field: str, matcher: Any) -> tuple[int, int]:
+        if self._beside is not None and field != "capability":
+            return self._beside._field(field, matcher)
         key = f"{field} {matcher}"
         if key not in self._known:
             operators = matcher if isinstance(matcher, dict) else {"in" if isinstance(matcher, list) else "eq": matcher}
@@ -215,7 +223,7 @@ def some_matcher(rng: random.Random, field: str) -> Any:
 def held_against_all_requests(path: Path, seed: int, rounds: int, rules: int = 250) -> tuple[int, int]:
     """Checks packs of random conditions; how many there were, and how many no request can meet."""
     rng = random.Random(seed)
-    worlds = [(labels, World(labels), World(labels, another_name=True)) for labels in LABELS]
+    worlds = [(labels, world, World(labels, world)) for labels, world in ((each, World(each)) for each in LABELS)]
     count = impossible = 0
     for turn in range(rounds):
         labels, world, certain = worlds[turn % len(worlds)]
