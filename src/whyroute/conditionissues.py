@@ -91,15 +91,22 @@ def condition_issues(
     return list(_issues(document, path, _Grammar("candidate", conditions, None), negated=under_negation))
 
 
-def when_issues(document: Any, path: str = "", *, labels: Mapping[str, Collection[str]] | None = None) -> list[Issue]:
+def when_issues(
+    document: Any,
+    path: str = "",
+    *,
+    labels: Mapping[str, Collection[str]] | None = None,
+    features: Collection[str] | None = None,
+) -> list[Issue]:
     """What is wrong with a condition over the request.
 
     Args:
         document: The condition, as plain JSON: an object with wire names.
         path: JSON pointer of the condition, for the issues.
         labels: The label keys that a request may have, each with its values; None: any.
+        features: The features that a need may ask for; None: any.
     """
-    return list(_issues(document, path, _Grammar("request", None, labels), negated=False))
+    return list(_issues(document, path, _Grammar("request", None, labels, features), negated=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,7 @@ class _Grammar:
     over: Literal["candidate", "request"]
     conditions: Collection[str] | None
     labels: Mapping[str, Collection[str]] | None
+    features: Collection[str] | None = None
 
     @property
     def fields(self) -> Mapping[str, FieldType]:
@@ -143,7 +151,10 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key == "labels" and grammar.over == "request":
             yield from _labels(value, at, grammar, negated=negated)
         elif key in grammar.fields:
-            yield from _matcher(value, at, key, grammar.fields[key])
+            broken = list(_matcher(value, at, key, grammar.fields[key]))
+            yield from broken
+            if key == "feature" and grammar.features is not None and not broken:
+                yield from _features(value, at, grammar.features)
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
@@ -208,6 +219,13 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue
             if not any(map(matches, grammar.labels[key])):
                 values = f"; its values are {quoted(grammar.labels[key])}"
                 yield Issue(child(path, "like"), f"{shown(pattern)} matches no value of label {shown(key)}{values}")
+
+
+def _features(matcher: Any, path: str, features: Collection[str]) -> Iterator[Issue]:
+    for at, named in _values(matcher, path):
+        if named not in features:
+            near = did_you_mean(named, features) or f"; a need can ask for {quoted(features)}"
+            yield Issue(at, f"{shown(named)} is not a feature{near}")
 
 
 def _values(matcher: Any, path: str) -> Iterator[tuple[str, Any]]:

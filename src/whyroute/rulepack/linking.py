@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from ..conditions import named_in
+from ..globs import matching
 from ..issues import did_you_mean, quoted, shown
 from ..references import cycles
 from .definitions import Definition, Piece
@@ -63,9 +64,7 @@ def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> I
         slots = bundle.piece.inner("slots")
         for slot in bundle.value.slots:
             yield from _values(slots.inner(slot).inner("capability"), capabilities, "capability")
-    for rule in definitions.rules.values():
-        for piece in _capability_leaves(rule.piece.inner("when")):
-            yield from _values(piece, capabilities, "capability")
+    yield from _capabilities_of_rules(definitions)
 
 
 def _list(definition: Definition[Any], key: str, known: _Known, what: str) -> Iterator[Problem]:
@@ -125,15 +124,25 @@ def _constraints_of_test(test: Piece, rules: _Known) -> Iterator[Problem]:
                 yield from _unless_known(Piece.of(test.source, node), name, rules, "rule")
 
 
-def _capability_leaves(when: Piece) -> Iterator[Piece]:
-    """Where a condition over the request compares the capability with names."""
+def _capabilities_of_rules(definitions: Definitions) -> Iterator[Problem]:
+    known = definitions.known("capabilities")
+    for rule in definitions.rules.values():
+        for op, piece in _capability_leaves(rule.piece.inner("when")):
+            if op != "like":
+                yield from _values(piece, known, "capability")
+            elif known is not None and not matching(piece.node.value, known):
+                listed = f"they are {quoted(sorted(known), limit=8)}" if known else "it defines none"
+                message = f"{shown(piece.node.value)} matches no capability of the pack; {listed}"
+                yield Problem(piece.value(), message)
+
+
+def _capability_leaves(when: Piece) -> Iterator[tuple[str, Piece]]:
+    """Where a condition over the request compares the capability with names or a glob, each with the matcher."""
     for key, _, node in when.node.pairs():
         inner = when.inner(key)
         if key == "capability":
-            if node.keys is None:
-                yield inner
-            else:
-                yield from (inner.inner(op) for op in node.value if op in ("eq", "ne", "in", "notIn"))
+            matchers = [(op, inner.inner(op)) for op in node.value] if node.keys is not None else [("eq", inner)]
+            yield from (each for each in matchers if each[0] != "exists")
         elif key == "not":
             yield from _capability_leaves(inner)
         elif key in ("any", "all"):

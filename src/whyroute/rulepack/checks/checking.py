@@ -24,6 +24,7 @@ from .survey import Survey
 from .tenants import unroutable_tenants
 from .unused import unused_conditions, unused_rules
 from .waivers import ending_waivers
+from .whens import impossible_whens, unknown_kinds
 
 __all__ = ["check_pack", "findings_of"]
 
@@ -73,7 +74,8 @@ def findings_of(pack: Pack, sources: Iterable[Source], now: Moment) -> tuple[Fin
 
 
 def _checked(survey: Survey) -> Iterator[Finding]:
-    about_conditions = [*unmatched_names(survey), *impossible_conditions(survey)]
+    about_whens = [*unknown_kinds(survey), *impossible_whens(survey)]
+    about_conditions = [*unmatched_names(survey), *impossible_conditions(survey), *about_whens]
     yield from about_conditions
     yield from ambiguous_models(survey)
     yield from overlapping_lists(survey)
@@ -92,7 +94,7 @@ def _checked(survey: Survey) -> Iterator[Finding]:
     yield from long_outputs(survey)
     yield from mismatched_regions(survey)
     yield from ending_waivers(survey)
-    yield from untested(survey)
+    yield from untested(survey, frozenset(name for each in about_whens for name in each.rules))
 
 
 def _moment(now: datetime | str | None) -> Moment:

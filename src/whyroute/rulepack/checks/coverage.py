@@ -17,8 +17,13 @@ from .survey import Survey
 __all__ = ["untested"]
 
 
-def untested(survey: Survey) -> Iterator[Finding]:
-    """Tenants that no test names, and rules that apply in none; a pack without tests is told once for each."""
+def untested(survey: Survey, explained: frozenset[str]) -> Iterator[Finding]:
+    """Tenants that no test names, and rules that apply in none; a pack without tests is told once for each.
+
+    Args:
+        survey: The pack.
+        explained: The rules that other findings say enough about.
+    """
     pack = survey.pack
     tenants: set[str] = set()
     rules: set[str] = set()
@@ -41,7 +46,7 @@ def untested(survey: Survey) -> Iterator[Finding]:
         if name not in tenants:
             yield found("untested-tenant", tenant.piece.value("tenantId"), f"no test is about tenant {shown(name)}")
     for name, rule in pack.rules.items():
-        if name not in rules and survey.groups_of_rule[name]:
+        if name not in rules and name not in explained and survey.groups_of_rule[name]:
             yield found("untested-rule", rule.piece.value("name"), f"rule {shown(name)} applies in no test")
 
 

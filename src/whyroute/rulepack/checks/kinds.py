@@ -37,9 +37,10 @@ _ALL: Final = (
     Kind("WR101", "invalid-pack", "error", "the pack can't be loaded"),
     Kind("WR102", "unmatched-negative", "error", "a name or a glob is forbidden, denied or excluded that fits nothing"),
     Kind("WR103", "case-missed-glob", "error", "a glob forbids or excludes less than it would if case didn't count"),
-    Kind("WR104", "impossible-condition", "error", "a condition holds for no candidate that there could be"),
+    Kind("WR104", "impossible-condition", "error", "a condition holds for no candidate or request that there could be"),
     Kind("WR105", "expired-waiver", "error", "a waiver has ended"),
     Kind("WR106", "deceptive-text", "error", "the text of a file reads otherwise than it is"),
+    Kind("WR107", "unknown-kind", "error", "a `when` names a kind that nothing has"),
     Kind("WR201", "unmatched-name", "warning", "a name is required, allowed or preferred that nothing has"),
     Kind("WR202", "allow-deny-overlap", "warning", "a name is both allowed and denied"),
     Kind("WR203", "empty-allow", "warning", "a list allows nothing, by itself or with those it is combined with"),
@@ -60,6 +61,7 @@ _ALL: Final = (
     Kind("WR218", "endless-waiver", "warning", "a waiver says no end"),
     Kind("WR219", "idle-preference", "warning", "a rule prefers nobody"),
     Kind("WR220", "unused-condition", "warning", "a named condition is used by nothing"),
+    Kind("WR221", "uncertain-when", "warning", "a rule applies only to requests for which its `when` is unknown"),
     Kind(
         "WR301", "broken-ignore", "warning", "a comment that is to silence a finding can't be read, or gives no reason"
     ),

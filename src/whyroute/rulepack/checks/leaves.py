@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ...conditionissues import LABEL_PREFIX
 from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
 from .. import nodes
 from ..definitions import Piece
@@ -103,8 +104,10 @@ def tree(node: nodes.Node) -> Node:
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
-def field_tree(field: str, node: nodes.Node) -> list[Node]:
-    """The comparisons of one field."""
+def field_tree(field: str, node: nodes.Node) -> list[Leaf]:
+    """The comparisons of one field; `labels`, in a condition over the request, has several in it."""
+    if field == "labels":
+        return [leaf for key, _, each in node.pairs() for leaf in field_tree(f"{LABEL_PREFIX}{key}", each)]
     value = nodes.plain_value(node)
     if isinstance(value, dict):
         return [Leaf(field, op, tuple(each) if isinstance(each, list) else each) for op, each in value.items()]

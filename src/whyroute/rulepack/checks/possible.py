@@ -6,7 +6,7 @@ leave a value: an interval and sets for numbers, sets and globs for text. Where 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ...conditionissues import FIELDS, SOURCES
@@ -15,7 +15,7 @@ from ...features import UNSPECIFIED_REGION
 from ...globs import glob
 from ...regions import Regions
 
-__all__ = ["Possible", "can_hold"]
+__all__ = ["Fits", "Literal", "Possible", "can_hold", "text_can_hold"]
 
 _STEPS: Final = 4_000
 """How many steps of one search are made before the answer is taken to be yes."""
@@ -32,6 +32,9 @@ _ALWAYS_KNOWN: Final = ("provider", "model", "kind", "source", "contextWindow", 
 
 Literal = tuple[Leaf, bool]
 """A comparison, and whether it must hold or must not."""
+
+Fits = Callable[[str, Sequence[Literal]], bool]
+"""Whether a field may have a value with which comparisons come out as they must."""
 
 _Todo = tuple[tuple[Node, bool], ...]
 _Assumed = frozenset[tuple[str, bool]]
@@ -67,12 +70,15 @@ class Possible:
         for name in order:
             self._known[name] = self.can_hold(named[name])
 
-    def can_hold(self, node: Node) -> bool:
+    def can_hold(self, node: Node, fits: Fits | None = None) -> bool:
         """Whether a candidate is possible for which a condition certainly holds.
+
+        With `fits`, whether something else is possible, of whose fields that says which values there are.
 
         Sound, not complete: False means that there is none. Costs at most a few thousand steps, and few once all
         searches together took long.
         """
+        fits = fits or self._fits
         steps = 0
         ways: list[_Way] = [(((node, True),), {}, frozenset())]
         while ways:
@@ -90,8 +96,11 @@ class Possible:
                     return True
                 ways += self._of_name(first.name, wanted, rest, literals, assumed)
                 continue
-            ways += self._of_node(first, wanted, rest, literals, assumed)
+            ways += self._of_node(first, wanted, rest, literals, assumed, fits)
         return False
+
+    def _fits(self, field: str, literals: Sequence[Literal]) -> bool:
+        return _field_can_hold(field, literals, self._regions)
 
     def _of_name(
         self, name: str, wanted: bool, rest: _Todo, literals: dict[str, tuple[Literal, ...]], assumed: _Assumed
@@ -103,15 +112,20 @@ class Possible:
             return []
         return [(((self._named[name], wanted), *rest), literals, assumed | {(name, wanted)})]
 
+    @staticmethod
     def _of_node(
-        self, node: Node, wanted: bool, rest: _Todo, literals: dict[str, tuple[Literal, ...]], assumed: _Assumed
+        node: Node,
+        wanted: bool,
+        rest: _Todo,
+        literals: dict[str, tuple[Literal, ...]],
+        assumed: _Assumed,
+        fits: Fits,
     ) -> list[_Way]:
         """How a search goes on from a condition that is no name, the way to look at first last."""
         match node:
             case Leaf():
                 known = (*literals.get(node.field, ()), (node, wanted))
-                possible = _field_can_hold(node.field, known, self._regions)
-                return [(rest, {**literals, node.field: known}, assumed)] if possible else []
+                return [(rest, {**literals, node.field: known}, assumed)] if fits(node.field, known) else []
             case Not(part):
                 return [(((part, not wanted), *rest), literals, assumed)]
             case AllOf(parts) | AnyOf(parts):
@@ -136,7 +150,7 @@ def _field_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -
         return _set_can_hold(compared, empty=presence == {False})
     if not compared:
         return True
-    return _number_can_hold(field, compared) if kind == "number" else _text_can_hold(field, compared, regions)
+    return _number_can_hold(field, compared) if kind == "number" else text_can_hold(field, compared, regions)
 
 
 def _set_can_hold(literals: Iterable[Literal], *, empty: bool) -> bool:
@@ -197,7 +211,7 @@ def _number_can_hold(field: str, literals: Iterable[Literal]) -> bool:
     return fits(low) if low == high else low < high
 
 
-def _text_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -> bool:
+def text_can_hold(field: str, literals: Sequence[Literal], regions: Regions) -> bool:
     among: set[str] | None = set(SOURCES) if field == "source" else None
     without: set[str] = {UNSPECIFIED_REGION} if field == "region" else set()
     like: list[str] = []
@@ -223,15 +237,62 @@ def _text_can_hold(field: str, literals: Sequence[Literal], regions: Regions) ->
             name not in without and all(match(name) for match in matches) and not any(miss(name) for miss in misses)
             for name in among
         )
-    if set(like) & set(unlike) or "*" in unlike:
-        return False
-    return all(_may_meet(one, other) for index, one in enumerate(like) for other in like[:index])
+    return _some_text([*like], [*unlike], without)
 
 
-def _may_meet(one: str, other: str) -> bool:
-    """Whether two patterns may match the same text, judged by how they begin and how they end."""
-    if "*" not in one and "*" not in other and len(one) != len(other):
-        return False
-    starts = zip(one.partition("*")[0], other.partition("*")[0], strict=False)
-    ends = zip(reversed(one.rpartition("*")[2]), reversed(other.rpartition("*")[2]), strict=False)
-    return all(a == b or "?" in (a, b) for pairs in (starts, ends) for a, b in pairs)
+_STAR, _ONE = 0, 1
+"""`*` and `?` of a pattern, beside its characters."""
+
+_STATES: Final = 500
+"""How many states of one search for a text are looked at before the answer is taken to be yes."""
+
+
+def _some_text(like: Sequence[str], unlike: Sequence[str], without: Collection[str]) -> bool:
+    """Whether a text matches all of some patterns and none of others, and is none of some names.
+
+    A likely text is tried first. Then the patterns are read side by side as automata, with the characters that they
+    name and one that they don't.
+    """
+    others = (*like, *unlike, *without)
+    other = next(each for each in map(chr, range(0xE000, 0x110000)) if not any(each in text for text in others))
+    if len(like) <= 1:
+        text = like[0].replace("*", other).replace("?", other) if like else other
+        if text not in without and not any(glob(pattern)(text) for pattern in unlike):
+            return True
+    read = [[{"*": _STAR, "?": _ONE}.get(each, each) for each in pattern] for pattern in (*like, *unlike)]
+    read += [list(name) for name in without]
+    characters = {each for tokens in read for each in tokens if isinstance(each, str)}
+    start = tuple(_reached(tokens, [0]) for tokens in read)
+    seen, waiting = {start}, [start]
+    while waiting:
+        state = waiting.pop()
+        ends = [len(tokens) in places for tokens, places in zip(read, state, strict=True)]
+        if all(ends[: len(like)]) and not any(ends[len(like) :]):
+            return True
+        if len(seen) > _STATES:
+            return True
+        for character in (*sorted(characters), other):
+            after = tuple(_after(tokens, places, character) for tokens, places in zip(read, state, strict=True))
+            if all(after[: len(like)]) and after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return False
+
+
+def _reached(tokens: Sequence[str | int], places: Iterable[int]) -> frozenset[int]:
+    """Some places in a pattern, and those past the stars that stand there."""
+    reached: set[int] = set()
+    for place in places:
+        past = place
+        while past < len(tokens) and tokens[past] == _STAR:
+            past += 1
+        reached.update(range(place, past + 1))
+    return frozenset(reached)
+
+
+def _after(tokens: Sequence[str | int], places: Iterable[int], character: str) -> frozenset[int]:
+    """Where a pattern is read on from after a character."""
+    there = [place for place in places if place < len(tokens)]
+    stay = [place for place in there if tokens[place] == _STAR]
+    on = [place + 1 for place in there if tokens[place] in (_ONE, character)]
+    return _reached(tokens, [*stay, *on])
