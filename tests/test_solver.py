@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 import strategies as wire
 from whyroute.bits import full, positions
-from whyroute.solver import AdmittedConstraint, BitSetDomain, BitSetSolver, Solutions, engine_named
+from whyroute.solver import (
+    AdmittedConstraint,
+    BitSetDomain,
+    BitSetSolver,
+    EngineError,
+    Solutions,
+    engine_named,
+    intersection,
+)
 from whyroute.wire import read_request
 
 LIBRARY_SOLVER: Any = BacktrackingSolver  # the library has no types
@@ -20,7 +28,7 @@ def problem_of(members: int, admitted: list[int]) -> Any:
     problem: Any = Problem(BitSetSolver())
     problem.addVariable("candidate", BitSetDomain(members))
     for each in admitted:
-        problem.addConstraint(AdmittedConstraint([each]), ["candidate"])
+        problem.addConstraint(AdmittedConstraint(each), ["candidate"])
     return problem
 
 
@@ -77,7 +85,7 @@ def test_the_engine_finds_what_a_problem_of_its_parts_finds(request: dict[str, A
         assert found == 0
 
 
-def test_the_engine_asks_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engine_hands_each_constraint_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Any, ...]] = []
     solutions = BitSetSolver.getSolutions
 
@@ -86,9 +94,14 @@ def test_the_engine_asks_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
         return solutions(self, *arguments)
 
     monkeypatch.setattr(BitSetSolver, "getSolutions", noted)
-    constraints = read_request({"at": "2026-12-24", "capability": {"needs": []}, "providers": []}).solve().constraints
-    asked.clear()
-    engine_named("bitset").solve(constraints)
+    assert intersection(0b1111, [0b0111, 0b1110, 0b1111]) == 0b0110
     ((domains, pairs, _),) = asked
     assert isinstance(domains["candidate"], BitSetDomain)
-    assert [variables for _, variables in pairs] == [("candidate",)]
+    assert [constraint.admitted for constraint, _ in pairs] == [0b0111, 0b1110, 0b1111]
+    assert intersection(0b1111, [0b0011, 0b1100]) == intersection(0, [1]) == 0
+
+
+def test_engine_refuses_a_library_that_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Problem, "getSolutions", lambda self: None)
+    with pytest.raises(EngineError, match="gave NoneType"):
+        intersection(1, [1])

@@ -1,8 +1,8 @@
 """Joint search: one row for each of several variables, tied together, at the least total cost.
 
-It is the library's interface all the way: a `Domain` that holds its rows as a bit set, constraints that check forward
-by intersecting such sets, and a `Solver` that branches and bounds. Beside `solver` this is the only module that imports
-`constraint`.
+A search is one `Problem` of the library: a `Domain` a variable that holds its rows as a bit set, ties as library
+constraints that check forward by intersecting such sets, and a `Solver` that branches and bounds. Beside `solver` this
+is the only module that imports `constraint`.
 """
 
 import time
@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from constraint import Constraint, Solver
+from constraint import Constraint, Problem, Solver
 
 from . import bits
 from .bits import BitSlices
 from .deadlines import check_time
-from .solver import BitSetDomain
+from .solver import BitSetDomain, EngineError
 
 __all__ = ["AtMost", "Budget", "Different", "Reaches", "Reduced", "SpentError", "Tie", "search"]
 
@@ -151,7 +151,18 @@ Domains = Mapping[int, RowDomain]
 Assignment = Mapping[int, int]
 
 
-class DifferentConstraint(Constraint):
+class TieConstraint(Constraint):
+    """A tie: preprocessing leaves in the domains what can meet it, or nothing where nothing can."""
+
+    def preProcess(  # noqa: N802 (the library's name)
+        self, variables: Sequence[int], domains: dict[int, Any], constraints: Any, vconstraints: Any
+    ) -> None:
+        """Check the tie forward before the search begins."""
+        if not self(variables, domains, {}, True):
+            domains[variables[0]].members = 0
+
+
+class DifferentConstraint(TieConstraint):
     """`Different`, by sets: a value that is taken leaves the domains of the others."""
 
     def __init__(self, tie: Different) -> None:
@@ -180,7 +191,7 @@ class DifferentConstraint(Constraint):
         return True
 
 
-class AtMostConstraint(Constraint):
+class AtMostConstraint(TieConstraint):
     """`AtMost`, by sets: what would leave too little for the others goes from a domain."""
 
     def __init__(self, tie: AtMost) -> None:
@@ -210,7 +221,7 @@ class AtMostConstraint(Constraint):
         return True
 
 
-class ReachesConstraint(Constraint):
+class ReachesConstraint(TieConstraint):
     """`Reaches`, by sets: the last variable that can is left nothing else."""
 
     def __init__(self, tie: Reaches) -> None:
@@ -265,10 +276,7 @@ class BranchAndBoundSolver(Solver):
         self, domains: Any, constraints: Any, vconstraints: Any
     ) -> Iterator[dict[int, int]]:
         """Assignments, each of less cost than the one before; raises SpentError when the budget is used up."""
-        for constraint, variables in constraints:
-            if not constraint(variables, domains, {}, True):
-                return
-        yield from self._search(domains, vconstraints, {}, 0)
+        return self._search(domains, vconstraints, {}, 0)
 
     def getSolution(  # noqa: N802 (the library's name)
         self, domains: Any, constraints: Any, vconstraints: Any
@@ -348,14 +356,15 @@ def search(
         reduced.scale,
         reduced.offset,
     )
-    constraints = [(_CONSTRAINTS[type(tie)](_in_order(tie, orders)), tie.variables) for tie in ties]
-    domains = {variable: RowDomain(bits.full(len(rows))) for variable, rows in enumerate(costs)}
-    touching: dict[int, list[Any]] = {variable: [] for variable in domains}
-    for pair in constraints:
-        for variable in pair[1]:
-            touching[variable].append(pair)
-    solver = BranchAndBoundSolver(sorted_costs, sorted_reduced, below, budget)
-    for solution in solver.getSolutionIter(domains, constraints, touching):
+    problem = Problem(BranchAndBoundSolver(sorted_costs, sorted_reduced, below, budget))
+    for variable, rows in enumerate(costs):
+        problem.addVariable(variable, RowDomain(bits.full(len(rows))))
+    for tie in ties:
+        problem.addConstraint(_CONSTRAINTS[type(tie)](_in_order(tie, orders)), tie.variables)
+    found = problem.getSolutionIter()
+    if found is None:
+        raise EngineError("the constraint library gave no solutions to iterate over")
+    for solution in found:
         yield tuple(order[solution[variable]] for variable, order in enumerate(orders))
 
 

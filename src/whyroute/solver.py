@@ -1,10 +1,9 @@
 """The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all.
 
-This is the only module that imports `constraint`.
+Beside `jointsolver` this is the only module that imports `constraint`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, Protocol, overload
 
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
@@ -13,11 +12,15 @@ from . import bits
 from .catalog import Candidate
 from .constraints import Constraints, NamedConstraint
 
-__all__ = ["ENGINES", "Engine", "EngineName", "engine_named"]
+__all__ = ["ENGINES", "Engine", "EngineError", "EngineName", "engine_named", "intersection"]
 
 EngineName = Literal["bitset", "plain"]
 
 _CANDIDATE: Final = "candidate"  # the one variable of a route
+
+
+class EngineError(RuntimeError):
+    """The constraint library gave no answer, as it does where another package has taken its name."""
 
 
 class Engine(Protocol):
@@ -29,13 +32,21 @@ class Engine(Protocol):
 
 
 class BitSetDomain(Domain):
-    """A domain that holds its values as a bit set. The list it inherits stays empty, and so needs no states."""
+    """A domain that holds its values as a bit set. The list that it inherits stays empty.
+
+    Attributes:
+        members: The set.
+    """
 
     def __init__(self, members: int) -> None:
         self.members = members
 
+    def __deepcopy__(self, memo: Any) -> "BitSetDomain":
+        # `Problem` copies every domain that it is given.
+        return type(self)(self.members)
+
     def resetState(self) -> None:  # noqa: N802 (the library's name)
-        """Nothing was hidden in the list: there is nothing to be brought back."""
+        """Do nothing: no value is hidden in the list."""
 
     def __bool__(self) -> bool:
         return self.members != 0
@@ -48,27 +59,22 @@ class BitSetDomain(Domain):
 
 
 class AdmittedConstraint(Constraint):
-    """Named constraints on one variable: preprocessing leaves in its domain what all of them admit.
+    """A named constraint on one variable: preprocessing intersects the domain with what it admits.
 
-    As with the library's own constraints on one variable, nothing is left to be checked by the search. They are one
-    constraint to the library, since an object for each would cost more than what it does.
+    As with the library's own constraints on one variable, the search has nothing left to check.
 
     Args:
-        admitted: The set that each of them admits.
+        admitted: The set that it admits.
     """
 
-    def __init__(self, admitted: Sequence[int]) -> None:
+    def __init__(self, admitted: int) -> None:
         self.admitted = admitted
 
     def preProcess(  # noqa: N802 (the library's name)
         self, variables: Sequence[Any], domains: dict[Any, Any], constraints: Any, vconstraints: Any
     ) -> None:
-        """Intersect the domain of the constraints' variable."""
-        domain = domains[variables[0]]
-        members = domain.members
-        for admitted in self.admitted:
-            members &= admitted
-        domain.members = members
+        """Intersect the domain of the constraint's variable."""
+        domains[variables[0]].members &= self.admitted
 
 
 class Solutions(Sequence[dict[Any, int]]):
@@ -131,25 +137,38 @@ class BitSetSolver(Solver):
 
 
 class BitSetEngine:
-    """The library's domains, constraints and solver, on bit sets.
-
-    It preprocesses and asks the solver as `Problem` does, which is left out because it costs more than the whole solve:
-    it copies domains deeply and lists the constraints of every variable.
-    """
+    """The library's `Problem` over bit sets: one variable, a domain, a library constraint for each named one."""
 
     def solve(self, constraints: Constraints) -> int:
-        """The set of candidates that every constraint admits, by intersecting what each admits."""
-        domains = {_CANDIDATE: BitSetDomain(constraints.catalog.all())}
-        constraint = AdmittedConstraint(constraints.admitted)
-        pairs = [(constraint, _VARIABLES)]
-        constraint.preProcess(_VARIABLES, domains, pairs, _NOTHING_LEFT)
-        return _BIT_SET_SOLVER.getSolutions(domains, pairs, _NOTHING_LEFT).members
+        """The set of candidates that every constraint admits."""
+        return intersection(constraints.catalog.all(), constraints.admitted)
+
+
+def intersection(everything: int, admitted: Iterable[int]) -> int:
+    """The members of a set that each of some sets admits, found by the library.
+
+    Args:
+        everything: The set that the variable ranges over.
+        admitted: For each constraint, the set that it admits.
+
+    Raises:
+        EngineError: The constraint library gave no answer.
+    """
+    problem = Problem(_BIT_SET_SOLVER)
+    if everything:  # the library refuses an empty domain; without a variable it finds nothing
+        problem.addVariable(_CANDIDATE, BitSetDomain(everything))
+        for each in admitted:
+            problem.addConstraint(AdmittedConstraint(each), _VARIABLES)
+    found = problem.getSolutions()
+    if isinstance(found, Solutions):
+        return found.members
+    if found == []:
+        return 0
+    raise EngineError(f"the constraint library gave {type(found).__name__} for its solutions; a list is expected")
 
 
 _BIT_SET_SOLVER: Final = BitSetSolver()
 _VARIABLES: Final = (_CANDIDATE,)
-_NOTHING_LEFT: Final[Mapping[Any, Any]] = MappingProxyType({})
-"""The constraints of each variable that the search would have to check."""
 
 
 class PlainEngine:
