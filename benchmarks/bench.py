@@ -31,6 +31,7 @@ __all__ = [
     "parts_of",
     "read",
     "router",
+    "router_again",
 ]
 
 REQUESTS: Final = 64
@@ -87,7 +88,7 @@ class Bench:
 def outcome_of(request: Request, catalog: Catalog) -> wr.Decision | wr.CapabilityUnsatisfiableError:
     """A route, or the error that says that nothing qualifies."""
     try:
-        return wr.route(request.capability, catalog, policy=request.policy)
+        return request.prepared.bind(catalog).route()
     except wr.CapabilityUnsatisfiableError as error:
         return error
 
@@ -131,8 +132,14 @@ def fitting(catalog: Catalog, count: int = REQUESTS, preferences: int = 2) -> li
 
 
 def router(catalog: Catalog, requests: Sequence[Request]) -> Callable[[int], object]:
-    """What routes the request of a number and reads what a caller reads."""
-    return lambda at: read(wr.route(requests[at].capability, catalog, policy=requests[at].policy))
+    """What binds the prepared request of a number anew, routes it, and reads what a caller reads."""
+    return lambda at: read(requests[at].prepared.bind(catalog).route())
+
+
+def router_again(catalog: Catalog, requests: Sequence[Request]) -> Callable[[int], object]:
+    """What routes the bound request of a number again, and reads what a caller reads."""
+    bound = [request.prepared.bind(catalog) for request in requests]
+    return lambda at: read(bound[at].route())
 
 
 def answerer(catalog: Catalog, requests: Sequence[Request]) -> Callable[[int], Any]:
@@ -153,7 +160,7 @@ def compared_at(size: int) -> int:
 def failure_of(request: Request, catalog: Catalog) -> wr.CapabilityUnsatisfiableError:
     """The error that says that nothing qualifies, which has to be so."""
     try:
-        decision = wr.route(request.capability, catalog, policy=request.policy)
+        decision = request.prepared.bind(catalog).route()
     except wr.CapabilityUnsatisfiableError as error:
         return error
     raise AssertionError(f"{decision.candidate} qualifies, though nobody was to")

@@ -10,11 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-import whyroute as wr
 from whyroute.bits import BitSlices
 from whyroute.catalog import Catalog
 from whyroute.constraints import compile_constraints
-from whyroute.solving import solve
 
 from .bench import Bench, Items, fitting, indexed, parts_of, router
 from .measuring import OURS, Case, Figure, Part, System, Taken, python_system
@@ -23,7 +21,7 @@ from .work import Request
 __all__ = ["GROWTH", "STAGES", "TASK", "floor", "sets_read"]
 
 TASK: Final = "route, by its stages"
-STAGES: Final = ("the bytes read", "sets combined", "index asked", "compiled", "solved", "picked")
+STAGES: Final = ("the bytes read", "sets combined", "index asked", "bound", "picked")
 """In order; the whole route, with reason and count of alternates, comes last."""
 
 GROWTH: Final = "route, beside a hundredth of the candidates"
@@ -40,8 +38,7 @@ def floor(bench: Bench) -> list[Part]:
 
 def _stages_at(size: int) -> Items:
     catalog = indexed(size)
-    # Of each stage that a catalog knows requests by, its own objects, or it would be asked what the stage before was.
-    requests, to_solve, to_pick = (fitting(catalog) for _ in range(3))
+    requests = fitting(catalog)
     read = [sets_read(catalog, request) for request in requests]
     counts = [sum((members.bit_length() + 7) // 8 for members in each) for each in read]
     octets = b"\1" * max(counts)  # none of them is looked for, so that all are read
@@ -58,16 +55,13 @@ def _stages_at(size: int) -> Items:
     def asked(at: int) -> object:
         return [term.admitted(catalog) for term in terms[at]]
 
-    def compiled(at: int) -> object:
-        return compile_constraints(requests[at].capability, requests[at].policy, catalog)
-
-    def solved(at: int) -> object:
-        return solve(to_solve[at].capability, catalog, policy=to_solve[at].policy)
+    def bound(at: int) -> object:
+        return requests[at].prepared.bind(catalog)
 
     def picked(at: int) -> object:
-        return wr.route(to_pick[at].capability, catalog, policy=to_pick[at].policy).candidate
+        return requests[at].prepared.bind(catalog).route().candidate
 
-    works = (lambda at: octets.find(b"\0", 0, counts[at]), combined, asked, compiled, solved, picked)
+    works = (lambda at: octets.find(b"\0", 0, counts[at]), combined, asked, bound, picked)
     systems = [python_system(OURS, router(catalog, requests))]
     systems += [python_system(name, work) for name, work in zip(STAGES, works, strict=True)]
     yield Case(TASK, size, systems)

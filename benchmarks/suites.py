@@ -36,6 +36,7 @@ from .bench import (
     parts_of,
     read,
     router,
+    router_again,
 )
 from .bundles import bundles
 from .catalogs import catalog_of, failing_request, metadata_of, providers_of, request_of
@@ -45,7 +46,6 @@ from .packs import write_pack
 from .peers.filters import FILTERS
 from .peers.json_rules import MOST as JSON_RULES_MOST
 from .peers.published import NAME as PUBLISHED
-from .reuse import reuse
 from .solvers import solvers
 from .work import Request, picker, rows_of
 
@@ -70,7 +70,7 @@ def _route_at(bench: Bench, size: int) -> Items:
     run = router(catalog, requests)
 
     def as_json(at: int) -> str:
-        return wr.route(requests[at].capability, catalog, policy=requests[at].policy).to_json()
+        return requests[at].prepared.bind(catalog).route().to_json()
 
     answer = answerer(catalog, requests)
 
@@ -79,7 +79,7 @@ def _route_at(bench: Bench, size: int) -> Items:
 
     for task, ours, theirs, again in (
         ("route", run, "route", False),
-        ("the same request again", run, "route", True),
+        ("the same request again", router_again(catalog, requests), "route", True),
         ("route, all as JSON", as_json, "json", False),
     ):
         systems = [python_system(OURS, ours, answer, again=again)]
@@ -217,7 +217,6 @@ def _tenants_at(bench: Bench, count: int, size: int) -> Items:
         build_index(registry.list(f"tenant-{number}"))
 
     def request(at: int) -> Request:
-        """Another one when a tenant's turn comes again, as what a catalog was asked a moment ago is kept."""
         return requests[(at + at // count) % REQUESTS]
 
     def run(at: int) -> object:
@@ -449,7 +448,6 @@ SUITES: Final[dict[str, Callable[[Bench], list[Part]]]] = {
     "real": real,
     "memory": memory,
     "start": start,
-    "reuse": reuse,
     "floor": floor,
 }
 """By name: the parts of each suite. What a part needs is made when it is measured."""

@@ -9,7 +9,6 @@ from .floor import GROWTH, STAGES, TASK
 from .measuring import OURS
 from .peers.published import NAME as PUBLISHED
 from .report import markdown, ratio_text, time_text
-from .reuse import AGAIN, FIRST
 
 __all__ = ["BESIDE_PUBLISHED", "OTHERS", "Target", "beside_published", "others", "shares"]
 
@@ -97,14 +96,6 @@ def _figure(suite: str, begin: str, candidates: int) -> Callable[[Results], floa
     return find
 
 
-def _repeated(results: Results) -> float | None:
-    """The calls of a request that comes round again, divided by those of its first time: the least of all tasks."""
-    counts = {item["figure"]: item["value"] for item in _items(results, "reuse") if "figure" in item}
-    firsts = {name: value for name, value in counts.items() if name.endswith(FIRST)}
-    found = [counts[f"{name.removesuffix(FIRST)}{AGAIN}"] / value for name, value in firsts.items()]
-    return min(found, default=None)
-
-
 def _plain(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
@@ -159,7 +150,6 @@ OTHERS: Final = (
     ),
     Target("heavy packages loaded by `import whyroute`", 0, _figure("start", "import whyroute: of", 0), _plain),
     Target("heavy packages loaded by `whyroute --version`", 0, _figure("start", "whyroute --version: of", 0), _plain),
-    Target("calls when one of 64 requests comes round again / the first time", 0.99, _repeated, _plain, least=True),
 )
 """The targets that are no ratio to the published package's time; the last one shows that no answer is used again."""
 
@@ -221,4 +211,4 @@ def shares(results: Results) -> str:
     return markdown(heads, lines) if lines else ""
 
 
-_ADDED: Final = ("asking the index", "compiling", "the engine", "rank and pick", "reason and count")
+_ADDED: Final = ("asking the index", "compiling and the engine", "rank and pick", "reason and count")

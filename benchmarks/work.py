@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import whyroute as wr
 from whyroute.declarations import Capability
 from whyroute.policies import TenantPolicy
 
@@ -26,6 +27,11 @@ class Request:
 
     capability: Capability
     policy: TenantPolicy
+
+    @cached_property
+    def prepared(self) -> wr.Prepared:
+        """The request, prepared once."""
+        return wr.prepare(self.capability, self.policy)
 
     @cached_property
     def wire(self) -> dict[str, Any]:

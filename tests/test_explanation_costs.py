@@ -1,6 +1,5 @@
 """What explanations cost, in counts: the same on every machine."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,8 +7,7 @@ import pytest
 import whyroute as wr
 from counting import calls
 from whyroute.catalog import Catalog
-from whyroute.declarations import Preference
-from whyroute.ranking import Scores, Wishes
+from whyroute.ranking import Scores, Weights, Wishes
 from whyroute.solving import solve
 
 PREFER = [{"feature": name, "weight": 0.1 * at} for at, name in enumerate(["vision", "streaming", "local", "a", "b"])]
@@ -54,10 +52,10 @@ def test_an_explanation_adds_the_scores_up_once(capability: dict[str, Any], monk
     asked = 0
     of = Scores.of
 
-    def counted(preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
+    def counted(weights: Weights, catalog: Catalog, wishes: Wishes = ()) -> Scores:
         nonlocal asked
         asked += 1
-        return of(preferences, catalog, wishes)
+        return of(weights, catalog, wishes)
 
     monkeypatch.setattr(Scores, "of", counted)
     explanation = wr.explain(capability, catalog_of(300), why_not=("p00007", "m1"))

@@ -14,12 +14,10 @@ from pack_strategies import text as pack_text
 from whyroute.bits import from_positions, positions
 from whyroute.catalog import Catalog
 from whyroute.cli import main
-from whyroute.moments import read_moment
 from whyroute.render.diffmarkdown import MOST_BYTES, comparison_markdown
 from whyroute.render.diffs import comparison_lines
 from whyroute.rulepack.diffing import Comparison, compare_packs
 from whyroute.rulepack.diffing.matching import Matching
-from whyroute.rulepack.diffing.sides import Asked, Side
 
 DATA = Path(__file__).parent / "data" / "diffs"
 AT = "2026-12-24"
@@ -418,19 +416,6 @@ def test_a_label_that_is_gone_breaks_no_request_that_does_not_name_it(
     file = requests(tmp_path, {"tenant": "t", "capability": "c"})
     assert run(capsys, old, new, "--fail-on", "broken")[0] == 1
     assert run(capsys, old, new, "--fail-on", "broken", "--requests", file)[0] == 0
-
-
-def test_requests_that_rules_do_not_tell_apart_are_looked_at_once() -> None:
-    rule = {"name": "r", "because": "x", "when": {"labels.data": "a"}, "forbid": {"region": "eu"}}
-    pack = loaded({**SMALL, "rules": [rule], "tenants": [{"tenantId": "t", "rules": ["r"]}]})
-    side, moment = Side(pack), read_moment(AT)
-    tenant = side.tenant("t", moment)
-    for number in range(50):
-        resolved = pack.resolve("t", {"needs": [{"region": "eu"}]}, labels={"data": "ab"[number % 2]})
-        asked = Asked.of(resolved)
-        assert asked.capability is resolved.capability
-        tenant.outcome(asked, tenant.in_force(asked))
-    assert (len(side._in_force), len(pack.book._asked), len(side._callers)) == (2, 2, 1)
 
 
 @pytest.mark.parametrize("left_out", [set(), {3}, set(range(0, 400, 3))])

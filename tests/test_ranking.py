@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counting import calls, kept
-from whyroute import Catalog, ranking
+from whyroute import Catalog
 from whyroute.declarations import Preference
-from whyroute.ranking import RankedCandidates, Ranking, Scores
+from whyroute.ranking import RankedCandidates, Ranking, Scores, Weights
 
 MODEL = {
     "name": "m",
@@ -40,7 +40,7 @@ def catalog_of(scores: list[int]) -> Catalog:
 
 def ranking_of(scores: list[int], hinted: int = 0) -> Ranking:
     catalog = catalog_of(scores)
-    return Ranking(catalog, Scores.of(PREFER, catalog), catalog.all(), hinted, fallback=False)
+    return Ranking(catalog, Scores.of(Weights.of(PREFER), catalog), catalog.all(), hinted, fallback=False)
 
 
 def shuffled(count: int) -> list[int]:
@@ -99,12 +99,12 @@ class Overtaken:
     ids=["iterated", "place"],
 )
 def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
-    read: Callable[[Ranking], object], monkeypatch: pytest.MonkeyPatch
+    read: Callable[[Ranking], object],
 ) -> None:
     scores = [0, 0, 1, 1]
     expected = read(ranking_of(scores))
     shared = ranking_of(scores)
-    monkeypatch.setattr(ranking, "_FINDING", Overtaken(lambda: list(shared)))
+    shared._classes._lock = Overtaken(lambda: list(shared))  # type: ignore[assignment]
     assert read(shared) == expected
 
 
@@ -124,7 +124,7 @@ def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
 def test_a_score_is_the_sum_as_a_json_number(weights: list[float], expected: float) -> None:
     catalog = catalog_of([2 ** len(weights) - 1] * 2)
     prefer = [Preference.model_validate({"feature": f"bit{k}", "weight": weight}) for k, weight in enumerate(weights)]
-    found = Scores.of(prefer, catalog).wire_score(0)
+    found = Scores.of(Weights.of(prefer), catalog).wire_score(0)
     assert found == expected
     assert type(found) is type(expected)
 
@@ -136,7 +136,7 @@ def test_all_numbers_at_once_are_those_one_by_one() -> None:
 
 def test_a_candidate_that_is_not_ranked_has_no_place() -> None:
     catalog = catalog_of([1, 2, 3])
-    ranking = Ranking(catalog, Scores.of(PREFER, catalog), 0b101, 0, fallback=False)
+    ranking = Ranking(catalog, Scores.of(Weights.of(PREFER), catalog), 0b101, 0, fallback=False)
     assert [ranking.place_of(number) for number in range(4)] == [1, None, 0, None]
 
 

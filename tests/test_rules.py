@@ -23,7 +23,7 @@ from whyroute.catalog import Catalog
 from whyroute.conditions import AllOf, AnyOf, Node, Not, read_condition
 from whyroute.constraints import Origin
 from whyroute.explanations import Explanation
-from whyroute.kleene import Call, Compiled, Known, Setting, compiled, observed_value
+from whyroute.kleene import Call, Compiled, EvalContext, Known, compiled, observed_value
 from whyroute.regions import read_regions
 from whyroute.render.page import explanation_page
 from whyroute.render.prose import explanation_lines
@@ -241,22 +241,24 @@ def test_messages_are_in_the_style_of_the_house_and_every_rendering_works(reques
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[Catalog, Setting, list[Node]]:
+def worlds(draw: st.DrawFn) -> tuple[Catalog, EvalContext, list[Node]]:
     request = draw(ruled.requests())
     groups = read_regions(request["regions"])
     tokens = request.get("tokens")
     call = None if tokens is None else Call(tokens["prompt"], tokens["completion"])
     nodes = [read_condition(draw(ruled.conditions())).node for _ in range(3)]
-    return Catalog(request["providers"]), Setting(groups, call), nodes
+    return Catalog(request["providers"]), EvalContext(groups, call), nodes
 
 
-def known(node: Node, catalog: Catalog, setting: Setting) -> Known:
+def known(node: Node, catalog: Catalog, setting: EvalContext) -> Known:
     return setting.known(compiled(node, {}, ()), catalog)
 
 
 @settings(max_examples=100)
 @given(worlds())
-def test_kleenes_laws_hold_and_the_index_agrees_with_the_candidates(world: tuple[Catalog, Setting, list[Node]]) -> None:
+def test_kleenes_laws_hold_and_the_index_agrees_with_the_candidates(
+    world: tuple[Catalog, EvalContext, list[Node]],
+) -> None:
     catalog, setting, (a, b, c) = world
     everyone = catalog.all()
 

@@ -5,6 +5,7 @@ and settings) is data of one tenant.
 """
 
 import re
+import threading
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from pydantic import AfterValidator, Field
 
 from .errors import AdapterConfigError, DuplicateAdapterError
 from .fields import Count, Number, WireModel, broken
-from .forks import Lock
 from .issues import kind_of, shown
 from .providers import ModelProvider, ProviderMetadata
 
@@ -408,7 +408,7 @@ class AdapterFactoryRegistry:
             raise TypeError("`server_credentials` is False, or left out where registrations may sign in as the server")
         self._locked = server_credentials is False
         self._identities = identities
-        self._lock = Lock()
+        self._lock = threading.Lock()
         self._entries: dict[str, AdapterFactoryEntry] = {}
         for entry in seed:
             self.register(entry)

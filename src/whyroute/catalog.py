@@ -2,14 +2,16 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
+import threading
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from json.encoder import encode_basestring
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -18,7 +20,6 @@ from .bits import BitSlices
 from .caches import computed
 from .errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from .features import UNSPECIFIED_REGION
-from .forks import Lock
 from .globs import matching
 from .issues import Issue, kind_of
 from .numbers import Number, exact, scaled
@@ -34,6 +35,8 @@ from .providers import (
 
 __all__ = ["Candidate", "Catalog", "Member"]
 
+T = TypeVar("T")
+
 Member = tuple[ModelProvider, ProviderMetadata]
 """A provider, and its metadata as it was when it was read."""
 
@@ -41,7 +44,8 @@ _DENSE_VALUES = 128  # up to so many distinct values, a column of one set per va
 _MEMO_VALUES = 64
 _JOURNAL_LENGTH = 32
 _FOUND_SETS = 256  # how many sets that took a pass over a column's values are kept
-_RECENT = 4  # requests: each may keep a set for each of its constraints
+_KEPT_VALUES = 4096  # how many values that follow from the candidates are kept at most, such as sets of conditions
+_KEPT_BITS = 1 << 29  # and how many candidates they have together
 _CALLS = 8  # for how many calls the costs are kept
 
 
@@ -269,25 +273,6 @@ def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Numbe
     return found
 
 
-class Recent(dict[tuple[int, int], Any]):
-    """What was made of the last few (declaration, policy) pairs that a catalog was asked about, by their `id`s.
-
-    What is kept has to keep both of the pair alive, so that no other can take their place. Nothing in here may refer
-    to the catalog, which would then live until the garbage collector finds it.
-    """
-
-    __slots__ = ()
-
-    def keep(self, capability: object, policy: object, made: Any) -> None:
-        """Keep what was made of them, in place of the oldest."""
-        while len(self) >= _RECENT:  # more than one goes where two threads made room by the same one before
-            try:  # noqa: SIM105 (`suppress` would take longer than all the rest)
-                self.pop(next(iter(self)), None)
-            except (RuntimeError, StopIteration):  # another thread is making room
-                pass
-        self[id(capability), id(policy)] = made
-
-
 class Catalog(Sequence[ModelProvider]):
     """An immutable sequence of providers, in the order they were given, with an index over their candidates.
 
@@ -342,8 +327,8 @@ class Catalog(Sequence[ModelProvider]):
         self._calls: dict[Call, CallCosts] = {}
         self._found: dict[tuple[str, str | None], int] = {}
         self._candidate_texts: list[str] | None = None
-        self.recent = Recent()
-        self._lock = Lock()
+        self._kept_values: dict[Hashable, Any] = {}
+        self._lock = threading.Lock()
 
     # The sequence of providers.
 
@@ -557,6 +542,25 @@ class Catalog(Sequence[ModelProvider]):
                     self._calls[call] = costs
         return costs
 
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What follows from the candidates and a key, computed when first asked for.
+
+        The oldest values go when there are too many. Two threads may compute one value both.
+
+        Args:
+            key: What it is found by, with a hash that costs little. Equal keys have equal values.
+            make: Computes the value, which is immutable and takes about as much memory as a set or two.
+        """
+        kept = self._kept_values
+        found: T | None = kept.get(key)
+        if found is None:
+            found = make()
+            while len(kept) >= min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1):
+                with suppress(RuntimeError, StopIteration):  # another thread is making room
+                    kept.pop(next(iter(kept)), None)
+            kept[key] = found
+        return found
+
     # Updates.
 
     def with_provider(self, provider: Any) -> Catalog:
@@ -586,8 +590,8 @@ class Catalog(Sequence[ModelProvider]):
         found._calls = {}
         found._found = {}
         found._candidate_texts = None
-        found.recent = Recent()
-        found._lock = Lock()
+        found._kept_values = {}
+        found._lock = threading.Lock()
         models = _tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)
         owner[at:at] = array("I", [len(self._providers)] * len(models))

@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInf
 from .conditionissues import FIELDS, LABEL_PREFIX, REQUEST_FIELDS, condition_issues, when_issues
 from .errors import InvalidRequestError
 from .fields import Names, Number, OrAbsent, WireModel
-from .instances import is_checked, plain_form, remember
 from .issues import Issue, child, kind_of, shown
+from .jsontext import plain
 from .references import cycles, in_order
 
 __all__ = [
@@ -58,9 +58,7 @@ class Grammatical(WireModel):
             return value
         if info.context is not CHECKED:
             value = checked(_wire_names(cls, value), "", cls.issues_in)
-        found = handler(value)
-        remember(found)
-        return found
+        return handler(value)
 
 
 def _with_filled_lists(schema: dict[str, Any]) -> None:
@@ -301,7 +299,7 @@ def read_condition(document: Any, path: str = "", *, conditions: Collection[str]
     Raises:
         InvalidRequestError: It breaks the grammar; all its issues, in document order.
     """
-    if conditions is None and isinstance(document, Condition) and is_checked(document):
+    if conditions is None and isinstance(document, Condition):
         return document
     cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
     return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
@@ -318,7 +316,7 @@ def read_when(document: Any, path: str = "", *, labels: Mapping[str, Collection[
     Raises:
         InvalidRequestError: It breaks the grammar; all its issues, in document order.
     """
-    if labels is None and isinstance(document, When) and is_checked(document):
+    if labels is None and isinstance(document, When):
         return document
     cleaned = checked(document, path, lambda value, at: when_issues(value, at, labels=labels))
     return When.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
@@ -360,7 +358,7 @@ def checked(document: Any, path: str, issues_of: Any) -> Any:
     Raises:
         InvalidRequestError: It has some.
     """
-    cleaned, foreign = plain_form(document, path)
+    cleaned, foreign = plain(document, path)
     issues = foreign or issues_of(cleaned, path)
     if issues:
         raise InvalidRequestError(issues)

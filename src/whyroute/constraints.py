@@ -16,7 +16,6 @@ from .declarations import (
     RegionNeed,
 )
 from .errors import RejectionReason
-from .instances import kept_for
 from .policies import TenantPolicy
 from .regions import NO_REGIONS, Regions
 from .terms import (
@@ -45,7 +44,7 @@ __all__ = [
     "caller_terms",
     "clause_terms",
     "compile_constraints",
-    "compile_with_rules",
+    "request_terms",
     "rule_constraint",
 ]
 
@@ -182,6 +181,14 @@ class NamedConstraint:
                 reason = shared[observed] = self.term.reason(observed)
             yield candidate, reason
 
+    def __len__(self) -> int:
+        """How many candidates it admits."""
+        return self.admitted.bit_count()
+
+    def __bool__(self) -> bool:
+        # A constraint that admits nothing is no less a constraint.
+        return True
+
     def __repr__(self) -> str:
         return f"<NamedConstraint {self.id} {self.label!r} admits {self.admitted.bit_count()} of {self.catalog.size}>"
 
@@ -202,43 +209,27 @@ class Constraints(Sequence[NamedConstraint]):
         admitted: For each, the set of candidates that it admits.
     """
 
-    __slots__ = ("_named", "_said", "_terms", "admitted", "catalog")
+    __slots__ = ("_contacts", "_named", "_origins", "_terms", "admitted", "catalog")
 
     def __init__(
         self,
-        terms: Sequence[tuple[str, Owner, Term]],
+        terms: "Terms",
         catalog: Catalog,
-        known: Mapping[Term, int] | None = None,
-        said: tuple[Mapping[str, str], Origins] | None = None,
-        admitted: list[int] | None = None,
+        *,
+        origins: Origins | None = None,
+        contacts: Mapping[str, str] | None = None,
     ) -> None:
         self._terms = terms
-        self._said = said
+        self._origins = origins
+        self._contacts = contacts
         self._named: list[NamedConstraint] | None = None
         self.catalog = catalog
-        if admitted is not None:
-            self.admitted: list[int] = admitted
-        elif known is None:
-            self.admitted = [term.admitted(catalog) for _, _, term in terms]
-        else:
-            found = (known.get(term) for _, _, term in terms)
-            self.admitted = [
-                term.admitted(catalog) if members is None else members
-                for members, (_, _, term) in zip(found, terms, strict=True)
-            ]
+        self.admitted = [term.admitted(catalog) for _, _, term in terms]
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The id of each, at no more cost than that of reading it."""
         return tuple(name for name, _, _ in self._terms)
-
-    def known(self) -> dict[Term, int]:
-        """What each term admits, for compiling a request that is nearly the same against the same catalog.
-
-        Those of rules are left out: what they admit is kept with the rules.
-        """
-        each = zip(self._terms, self.admitted, strict=True)
-        return {term: admitted for (_, owner, term), admitted in each if owner != "rule"}
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -252,23 +243,19 @@ class Constraints(Sequence[NamedConstraint]):
     def __getitem__(self, index: int | slice) -> NamedConstraint | Sequence[NamedConstraint]:
         named = self._named
         if named is None:
-            catalog, terms = self.catalog, zip(self._terms, self.admitted, strict=True)
-            if self._said is None:
-                named = [NamedConstraint(*term, admitted, catalog) for term, admitted in terms]
-            else:
-                contacts, origins = self._said
-                named = [
-                    NamedConstraint(
-                        name,
-                        owner,
-                        term,
-                        admitted,
-                        catalog,
-                        tuple(origins.get(name, ())),
-                        _about(name, owner, term, contacts),
-                    )
-                    for (name, owner, term), admitted in terms
-                ]
+            origins, contacts, catalog = self._origins or {}, self._contacts or {}, self.catalog
+            named = [
+                NamedConstraint(
+                    name,
+                    owner,
+                    term,
+                    admitted,
+                    catalog,
+                    tuple(origins.get(name, ())),
+                    _about(name, owner, term, contacts),
+                )
+                for (name, owner, term), admitted in zip(self._terms, self.admitted, strict=True)
+            ]
             self._named = named
         return named[index]
 
@@ -305,88 +292,54 @@ Terms = Sequence[tuple[str, Owner, Term]]
 
 
 def compile_constraints(
-    capability: Capability, policy: TenantPolicy | None, catalog: Catalog, known: Mapping[Term, int] | None = None
-) -> Constraints:
-    """The constraints of a route without rules, in the contract's order: kind, needs, policy clauses.
-
-    Args:
-        capability: The declaration.
-        policy: The tenant's policy, if there is one.
-        catalog: The candidates.
-        known: What some terms admit of this very catalog; these are not asked again.
-    """
-    return Constraints(_terms(capability, policy), catalog, known)
-
-
-def compile_with_rules(
     capability: Capability,
     policy: TenantPolicy | None,
     catalog: Catalog,
-    rules: Terms = (),
-    admitted: Sequence[int] = (),
     *,
     regions: Regions = NO_REGIONS,
     origins: Origins | None = None,
-    contacts: Mapping[str, str] | None = None,
-    known: Mapping[Term, int] | None = None,
 ) -> Constraints:
-    """The constraints of a route, in the contract's order, then its rules.
+    """The constraints of a request without rules, in the contract's order: kind, needs, policy clauses.
 
     Args:
         capability: The declaration.
         policy: The tenant's policy, if there is one.
         catalog: The candidates.
-        rules: The rules that are in force.
-        admitted: For each of them, the candidates that it admits.
         regions: Groups of regions, which region needs and `regionAllow` may name.
         origins: Where constraints are written, by their ids.
-        contacts: Whom to ask about clauses, by their constraints' ids; rules say so themselves.
-        known: What some terms admit of this very catalog; these are not asked again.
     """
-    terms = _terms(capability, policy)
+    return Constraints(request_terms(capability, policy, regions), catalog, origins=origins)
+
+
+def request_terms(capability: Capability, policy: TenantPolicy | None, regions: Regions = NO_REGIONS) -> "_Terms":
+    """What a request without its rules compares, in the contract's order: kind, needs, policy clauses.
+
+    Args:
+        capability: The declaration.
+        policy: The tenant's policy, if there is one.
+        regions: Groups of regions, which region needs and `regionAllow` may name.
+    """
+    terms = caller_terms(capability)
+    if policy is not None:
+        terms += clause_terms(policy)
     if regions.groups:
-        terms = [(name, owner, _over_groups(term, regions)) for name, owner, term in terms]
-    own = Constraints(terms, catalog, known).admitted
-    return Constraints([*terms, *rules], catalog, None, (contacts or {}, origins or {}), [*own, *admitted])
+        terms = tuple((name, owner, _over_groups(term, regions)) for name, owner, term in terms)
+    return terms
 
 
 _Terms = tuple[tuple[str, Owner, Term], ...]
 
 
-def _terms(capability: Capability, policy: TenantPolicy | None) -> list[tuple[str, Owner, Term]]:
-    return [*caller_terms(capability), *(() if policy is None else clause_terms(policy))]
+def caller_terms(capability: Capability) -> _Terms:
+    """What a declaration compares: its kind, then its needs."""
+    needs = enumerate(capability.needs)
+    kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
+    return (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
 
 
-def caller_terms(capability: Capability, kept: dict[str, Any] | None = None) -> _Terms:
-    """What a declaration compares, made once for as long as it lives: no catalog has a say in it.
-
-    Args:
-        capability: The declaration.
-        kept: `kept_for` of it, if that is known.
-    """
-    if kept is None:
-        kept = kept_for(capability)
-    found: _Terms | None = None if kept is None else kept.get("terms")
-    if found is None:
-        needs = enumerate(capability.needs)
-        kind: tuple[str, Owner, Term] = ("kind", "caller", KindTerm(capability.kind))
-        found = (kind, *((f"needs/{index}", "caller", _NEED_TERMS[type(need)](need)) for index, need in needs))
-        if kept is not None:
-            kept["terms"] = found
-    return found
-
-
-def clause_terms(policy: TenantPolicy, kept: dict[str, Any] | None = None) -> _Terms:
-    """What a policy compares; as `caller_terms` for a declaration."""
-    if kept is None:
-        kept = kept_for(policy)
-    found: _Terms | None = None if kept is None else kept.get("terms")
-    if found is not None:
-        return found
-    made: _Terms = tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
-    if kept is not None:
-        kept["terms"] = made
-    return made
+def clause_terms(policy: TenantPolicy) -> _Terms:
+    """What a policy compares: the clauses that are set, in their order."""
+    return tuple((clause, "policy", term) for clause, term in _policy_terms(policy))
 
 
 def _over_groups(term: Term, regions: Regions) -> Term:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from .caches import LONG, computed, remembered
+from .caches import computed
 from .catalog import Candidate
 from .constraints import Constraints
 from .declarations import Capability
@@ -74,7 +74,7 @@ class Decision:
     @computed
     def reason(self) -> str:
         """Why this candidate, in plain words."""
-        return self._solved.told(_reason, self)
+        return _reason(self)
 
     @computed
     def explanation(self) -> Explanation:
@@ -172,14 +172,12 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
         return f"matches the preferred {' and '.join(given)}"
     best = ranking.tied
     if best == ranking.members:
-        scored = solved.capability.prefer or (solved.applied is not None and solved.applied.wishes)
+        scored = solved.capability.prefer or (solved.active is not None and solved.active.wishes)
         tied = f"all score {ecmascript(decision.score)}, " if scored else ""
         return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     met = _matched_preferences(decision.candidate, solved.capability)
-    if solved.ruling is not None:
-        rules = solved.wished(ranking.best())
-        met += [f"rule {_weighted(name, weight)}" for name, weight in rules]
+    met += [f"rule {_weighted(name, weight)}" for name, weight in solved.wished(ranking.best())]
     if met:
         score += f" ({', '.join(met)})"
     tied_with = best.bit_count() - 1
@@ -202,15 +200,7 @@ def _matched_preferences(candidate: Candidate, capability: Capability) -> list[s
 
 
 _NOTHING: Final = Fraction(0)
-_MOST_WEIGHTED: Final = 1024
-_WEIGHTED: dict[tuple[str, Number], str] = {}
 
 
 def _weighted(name: str, weight: Number) -> str:
-    key = name, weight
-    found = _WEIGHTED.get(key)
-    if found is None:
-        found = f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"
-        if len(name) <= LONG:
-            remembered(_WEIGHTED, key, _MOST_WEIGHTED, lambda: found)
-    return found
+    return f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"

@@ -8,11 +8,9 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from .errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 from .fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
-from .instances import is_checked, is_same, remember, wire_form
 from .issues import Issue, few_searches
 from .jsontext import JsonTextError, plain, read_json
 from .modelissues import issues_of
-from .wording import in_document_order
 
 __all__ = [
     "Budget",
@@ -214,16 +212,17 @@ def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Cap
             document = read_json(spec)
         except JsonTextError as error:
             raise InvalidCapabilityError([Issue("", error.message)]) from None
-    strays: list[Issue] = []
     if isinstance(spec, Capability):
-        document, strays = wire_form(spec, known_as=Capability)
-    value = None if strays else _sound(document)
+        if spec.needs:
+            return spec
+        document = spec.to_dict()
+    value = _sound(document)
     if value is not None and value.needs:
         return value
     with few_searches():
-        issues = [*strays, *_schema_issues(document, empty_needs=False)]
+        issues = _schema_issues(document, empty_needs=False)
     if issues:
-        raise InvalidCapabilityError(in_document_order(issues, document) if strays else issues)
+        raise InvalidCapabilityError(issues)
     return _read(plain(document)[0], "")
 
 
@@ -231,36 +230,21 @@ def read_capability(document: Any, path: str = "") -> Capability:
     """Read a declaration as the router takes it: an empty `needs` is fine, text is not parsed.
 
     Args:
-        document: A JSON-like object with wire names, or a Capability, which is checked too, since pydantic's
-            `model_copy` and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
+        document: A JSON-like object with wire names, or a Capability, which is returned as it is.
         path: JSON pointer of the document, for the issues.
 
     Raises:
         InvalidCapabilityError: The declaration is broken; all its issues, in document order.
     """
-    if not isinstance(document, Capability):
-        return _read_routable(document, path, [])
-    if is_checked(document):
+    if isinstance(document, Capability):
         return document
-    wire, strays = wire_form(document, path, known_as=Capability)
-    value = _read_routable(wire, path, strays)
-    if not is_same(document, value):
-        return value
-    remember(document)
-    return document
-
-
-def _read_routable(document: Any, path: str, strays: list[Issue]) -> Capability:
-    """Read the wire form of a declaration of which some issues are known already."""
-    value = None if strays else _sound(document)
+    value = _sound(document)
     if value is not None:
         return value
     with few_searches():
         broken = _schema_issues(document, empty_needs=True)
-    found = (Issue(path + issue.path, issue.message) for issue in broken)
-    issues = [*strays, *found]
-    if issues:
-        raise InvalidCapabilityError(in_document_order(issues, document, path) if strays else issues)
+    if broken:
+        raise InvalidCapabilityError([Issue(path + issue.path, issue.message) for issue in broken])
     return _read(plain(document)[0], path)
 
 
@@ -276,7 +260,6 @@ def _sound(document: Any) -> Capability | None:
         value = Capability.model_validate(cleaned, by_alias=True, by_name=False)
     except ValidationError:
         return None
-    remember(value)
     return value
 
 
@@ -292,5 +275,4 @@ def _read(cleaned: Any, path: str) -> Capability:
         value = Capability.model_validate(cleaned, by_alias=True, by_name=False)
     except ValidationError as error:
         raise InvalidCapabilityError(issues_of(error, cleaned, path, model=Capability)) from None
-    remember(value)
     return value

@@ -1,8 +1,8 @@
 """Field types of the wire models: numbers that are read as doubles, and the base class."""
 
 import math
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
 from pydantic.alias_generators import to_camel
@@ -56,6 +56,13 @@ class WireModel(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", alias_generator=wire_name, validate_by_name=True, validate_by_alias=True
     )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values in some fields, validated: pydantic's own checks nothing."""
+        if not update:
+            return super().model_copy(deep=deep)
+        held = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self).model_validate({**held, **update}, by_alias=False, by_name=True)
 
 
 def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[Any], PlainNumber]:

@@ -97,7 +97,8 @@ def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH, marked: boo
     """A JSON-like value with its numbers read as doubles, and what in it no JSON text could hold.
 
     Args:
-        value: Dictionaries, lists, tuples, strings, numbers, booleans and None.
+        value: Dictionaries, lists, tuples, strings, numbers, booleans and None; a model stands
+            for its wire form.
         path: JSON pointer of the value, for the issues.
         max_depth: How deep it may nest.
         marked: Put an Unreadable where a value of a foreign type stands, or one that nests too deeply; else None.
@@ -135,7 +136,14 @@ def _sound(value: Any, depth: int) -> Any:
         return [_sound(item, depth - 1) for item in value]
     elif kind is dict and all(type(key) is str and (key.isascii() or is_unicode(key)) for key in value):
         return {key: _sound(item, depth - 1) for key, item in value.items()}
+    elif hasattr(value, "model_dump"):
+        return _sound(_dumped(value), depth)
     raise _UnsoundError
+
+
+def _dumped(model: Any) -> Any:
+    """A model as it goes over the wire: what was given, under wire names. Loading pydantic to know one takes long."""
+    return model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
 
 
 def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int], marked: bool) -> Any:
@@ -152,6 +160,8 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[
         if not math.isfinite(number):
             issues.append(Issue(path, f"{_not_finite(value)}; a finite number is expected"))
         return number
+    if hasattr(value, "model_dump"):
+        value = _dumped(value)
     if isinstance(value, Mapping | list | tuple):
         if depth <= 0 or id(value) in holders:
             why = "nested too deeply" if depth <= 0 else f"{kind_of(value)} that holds itself"

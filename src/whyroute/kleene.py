@@ -5,7 +5,7 @@ has it. On the index a value is a pair of sets: the candidates for which the con
 which it certainly does not.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
@@ -20,13 +20,13 @@ from .providers import ModelInfo, ProviderMetadata, source_of
 from .regions import NO_REGIONS, Regions
 
 __all__ = [
+    "NO_CONTEXT",
     "PRICE_OF_CALL",
     "Call",
     "Compiled",
     "Deciding",
-    "Kept",
+    "EvalContext",
     "Known",
-    "Setting",
     "compiled",
     "observed_value",
     "shown_value",
@@ -84,6 +84,14 @@ class Compiled:
     node: Node
     named: tuple[tuple[str, Node], ...]
     fields: tuple[str, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Computed once: a catalog finds what a condition admits by the condition, and conditions are long.
+        object.__setattr__(self, "_hash", hash((self.node, self.named)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def value(self, observed: Mapping[str, Any], regions: Regions = NO_REGIONS) -> Value:
         """Whether it holds for these values of its fields; None is an unknown one."""
@@ -161,104 +169,60 @@ def compiled(node: Node, conditions: Mapping[str, Node], order: Sequence[str]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What was found out about a catalog.
-
-    What is known by the id of something is kept with it, or the id could become another one's.
-
-    Attributes:
-        catalog: The catalog.
-        leaves: What single comparisons come to.
-        conditions: What conditions come to, by their ids.
-        named: What named conditions come to.
-        rules: What whoever applies conditions made of single rules, by their ids.
-        applied: Likewise of all that are in force together.
-    """
-
-    catalog: Catalog
-    leaves: dict[Leaf, Known] = field(default_factory=dict)
-    conditions: dict[int, tuple[Compiled, Known]] = field(default_factory=dict)
-    named: dict[str, Known] = field(default_factory=dict)
-    rules: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    applied: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Setting:
-    """What conditions over candidates depend on beside the candidates; keeps what it found out about one catalog.
-
-    One is for the conditions of one rulebook: named ones are known by their names.
+class EvalContext:
+    """What conditions over candidates depend on beside the candidates.
 
     Attributes:
         regions: The groups of regions.
         call: The tokens of the call; None: unknown, and so is what it costs.
-        base: Of one with a call, the one without, which keeps what does not depend on the call; several may share it.
     """
 
     regions: Regions = NO_REGIONS
     call: Call | None = None
-    base: "Setting | None" = field(default=None, repr=False)
-    _kept: Kept | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.base is None and self.call is not None:
-            self.base = Setting(self.regions)
+    def known(self, condition: Compiled, catalog: Catalog, named: dict[str, Known] | None = None) -> Known:
+        """For which candidates a condition holds, and for which it does not, from the catalog's index.
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Setting, (self.regions, self.call)
+        Args:
+            condition: The condition.
+            catalog: The candidates. It keeps the answer.
+            named: What named conditions are already known to be, of the same rulebook; more are added.
+        """
+        call = self.call if PRICE_OF_CALL in condition.fields else None
+        key = condition, self.regions, call
 
-    def of(self, fields: Collection[str]) -> "Setting":
-        """What conditions on these fields depend on: without the call where none of them is about what it costs."""
-        return self if self.base is None or PRICE_OF_CALL in fields else self.base
-
-    def over(self, catalog: Catalog) -> Kept:
-        """What was found out about a catalog before, to be added to."""
-        kept = self._kept
-        if kept is None or kept.catalog is not catalog:
-            # Replaced as a whole: whoever is still at work on another catalog goes on with what it has.
-            kept = self._kept = Kept(catalog)
-        return kept
-
-    def known(self, condition: Compiled, catalog: Catalog) -> Known:
-        """For whom a condition holds, and for whom it does not, from the catalog's index."""
-        base = self.base
-        if base is not None and PRICE_OF_CALL not in condition.fields:
-            return base.known(condition, catalog)
-        kept = self.over(catalog)
-        found = kept.conditions.get(id(condition))
-        if found is None:
+        def evaluate() -> Known:
+            found = {} if named is None else named
             for name, node in condition.named:
-                if name not in kept.named:
-                    kept.named[name] = self._known(node, kept)
-            found = kept.conditions[id(condition)] = condition, self._known(condition.node, kept)
-        return found[1]
+                if name not in found:
+                    found[name] = self._known(node, catalog, found)
+            return self._known(condition.node, catalog, found)
 
-    def _known(self, node: Node, kept: Kept) -> Known:
+        return catalog.kept(key, evaluate)
+
+    def _known(self, node: Node, catalog: Catalog, named: Mapping[str, Known]) -> Known:
         match node:
             case Leaf():
-                found = kept.leaves.get(node)
-                if found is None:
-                    found = kept.leaves[node] = self._of_leaf(node, kept.catalog)
-                return found
+                return self._of_leaf(node, catalog)
             case AllOf(parts):
-                yes, no = kept.catalog.all(), 0
+                yes, no = catalog.all(), 0
                 for part in parts:
-                    of_part = self._known(part, kept)
+                    of_part = self._known(part, catalog, named)
                     yes &= of_part.yes
                     no |= of_part.no
                 return Known(yes, no)
             case AnyOf(parts):
-                yes, no = 0, kept.catalog.all()
+                yes, no = 0, catalog.all()
                 for part in parts:
-                    of_part = self._known(part, kept)
+                    of_part = self._known(part, catalog, named)
                     yes |= of_part.yes
                     no &= of_part.no
                 return Known(yes, no)
             case Not(part):
-                of_part = self._known(part, kept)
+                of_part = self._known(part, catalog, named)
                 return Known(of_part.no, of_part.yes)
             case Is(name):
-                return kept.named[name]
+                return named[name]
 
     def _of_leaf(self, leaf: Leaf, catalog: Catalog) -> Known:
         kind = _kind(leaf.field)
@@ -300,6 +264,9 @@ class Setting:
             matched |= meets("=", wanted)
         return known, matched
 
+
+NO_CONTEXT: Final = EvalContext()
+"""No groups of regions, and no call."""
 
 _BOUNDS: Final = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 

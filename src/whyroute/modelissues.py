@@ -8,7 +8,6 @@ from pydantic.fields import FieldInfo
 
 from . import fields
 from .errors import InvalidInputError
-from .instances import is_checked, is_same, remember, wire_form
 from .issues import Issue, did_you_mean, few_searches, pointer, quoted, shown
 from .jsontext import plain
 from .wording import found, in_document_order, missing_keys, unknown_key
@@ -24,30 +23,16 @@ def read_model(model: type[M], document: Any, path: str = "", *, error: type[Inv
 
     Args:
         model: The model to read into.
-        document: A JSON-like value, or an instance of the model, which is checked too, since pydantic's `model_copy`
-            and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
+        document: A JSON-like value, or an instance of the model, which is returned as it is.
         path: JSON pointer of the document, for the issues.
         error: What to raise; takes the issues.
 
     Raises:
         InvalidInputError: The document is broken; all its issues, in document order.
     """
-    if not isinstance(document, model):
-        return _read(model, document, path, [], error)
-    if is_checked(document):
+    if isinstance(document, model):
         return document
-    wire, strays = wire_form(document, path, known_as=model)
-    value = _read(model, wire, path, strays, error)
-    if not is_same(document, value):
-        return value
-    remember(document)
-    return document
-
-
-def _read(model: type[M], document: Any, path: str, strays: list[Issue], error: type[InvalidInputError]) -> M:
-    """Read a wire document of which some issues are known already."""
     cleaned, foreign = plain(document, path)
-    foreign += strays
     try:
         value = model.model_validate(cleaned, by_alias=True, by_name=False)
     except ValidationError as problem:
@@ -59,7 +44,6 @@ def _read(model: type[M], document: Any, path: str, strays: list[Issue], error: 
         raise error(in_document_order([*foreign, *broken], cleaned, path)) from None
     if foreign:
         raise error(in_document_order(foreign, cleaned, path))
-    remember(value)
     return value
 
 

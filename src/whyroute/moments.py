@@ -2,12 +2,12 @@
 
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from .issues import Issue, shown
 
-__all__ = ["MOMENT_PATTERN", "Moment", "is_within", "moment_issues", "read_moment", "written"]
+__all__ = ["MOMENT_PATTERN", "Moment", "is_within", "moment_issues", "read_moment", "to_datetime", "written"]
 
 _NANOSECOND = 1
 _SECOND = 1_000_000_000 * _NANOSECOND
@@ -58,6 +58,12 @@ def read_moment(text: str) -> Moment:
     instant = start + (parts[0] * 3600 + parts[1] * 60 + parts[2] - offset) * _SECOND
     instant += int((fraction or "").ljust(9, "0"))
     return Moment(instant, instant)
+
+
+def to_datetime(instant: int) -> datetime:
+    """An instant in nanoseconds since the first day of year 1, as a datetime in UTC, to the microsecond above."""
+    start = datetime.min.replace(tzinfo=UTC)
+    return start + timedelta(days=-1, microseconds=-(-instant // 1000))
 
 
 def is_within(at: Moment, since: Moment | None, until: Moment | None) -> bool:

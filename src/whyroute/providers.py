@@ -21,7 +21,6 @@ from .errors import InvalidProviderError, InvalidRequestError, NotInvocableError
 from .features import DEFAULT_KIND
 from .fields import Amount, PositiveInteger, WireModel
 from .frozen import FrozenDict
-from .instances import is_checked, is_same, remember, wire_form
 from .issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from .jsontext import Unreadable, plain
 from .modelissues import read_model
@@ -130,14 +129,11 @@ class ProviderMetadata(_Open):
         if isinstance(value, cls):
             return value
         if info.context is _CHECKED:
-            checked = handler(value)
-        else:
-            problems, cleaned = _problems_of(value, "", by_name=True)
-            if problems:
-                raise invalid_provider(problems, cleaned)
-            checked = handler(cleaned)
-        remember(checked)
-        return checked
+            return handler(value)
+        problems, cleaned = _problems_of(value, "", by_name=True)
+        if problems:
+            raise invalid_provider(problems, cleaned)
+        return handler(cleaned)
 
     @classmethod
     def of_checked(cls, wire: dict[str, Any]) -> Self:
@@ -244,14 +240,13 @@ def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
     """Read metadata from its wire form.
 
     Args:
-        document: A JSON-like object with camelCase keys, or a ProviderMetadata, which is checked too, since pydantic's
-            `model_copy` and `model_construct` check nothing; a sound one is returned as it is, and not checked again.
+        document: A JSON-like object with camelCase keys, or a ProviderMetadata, which is returned as it is.
         path: JSON pointer of the document, for the issues.
 
     Raises:
         InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
     """
-    if isinstance(document, ProviderMetadata) and is_checked(document):
+    if isinstance(document, ProviderMetadata):
         return document
     problems, read = _read_problems(document, path)
     if isinstance(read, ProviderMetadata):
@@ -264,17 +259,6 @@ def _read_problems(document: Any, path: str) -> tuple[list[Problem], Any]:
     if not isinstance(document, ProviderMetadata):
         problems, cleaned = routable_problems(document, path)
         return problems, cleaned if problems else ProviderMetadata.of_checked(cleaned)
-    if is_checked(document):
-        return [], document
-    wire, strays = wire_form(document, path)
-    problems, cleaned = routable_problems(wire, path)
-    problems += [("invalid-metadata", issue) for issue in strays]
-    if problems:
-        return problems, cleaned
-    read = ProviderMetadata.of_checked(cleaned)
-    if not is_same(document, read):
-        return [], read
-    remember(document)
     return [], document
 
 
@@ -387,24 +371,22 @@ def _wire_form(value: Mapping[Any, Any], path: str, by_name: bool, problems: lis
 
 def _model_wire_form(model: Any, path: str, by_name: bool, problems: list[Problem]) -> Any:
     if isinstance(model, BaseModel):
-        model = _form_of(model, path, problems)
+        model = _dumped(model)
     if not isinstance(model, Mapping):
         return model
     found = _renamed(model, _MODEL_NAMES, path, by_name, problems)
     cost, thinking = found.get("cost"), found.get("thinking")
     if isinstance(cost, BaseModel):
-        cost = _form_of(cost, f"{path}/cost", problems)
+        cost = _dumped(cost)
     if isinstance(cost, Mapping):
         found["cost"] = _renamed(cost, _COST_NAMES, f"{path}/cost", by_name, problems)
     if isinstance(thinking, BaseModel):
-        found["thinking"] = _form_of(thinking, f"{path}/thinking", problems)
+        found["thinking"] = _dumped(thinking)
     return found
 
 
-def _form_of(model: BaseModel, path: str, problems: list[Problem]) -> dict[Any, Any]:
-    found, strays = wire_form(model, path)
-    problems += [("invalid-metadata", issue) for issue in strays]
-    return found
+def _dumped(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
 
 
 def _renamed(

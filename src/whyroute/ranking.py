@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # array is not subscriptable before Python 3.12
 
-import os
 import threading
 from array import array
 from bisect import bisect_right
@@ -14,12 +13,11 @@ from math import gcd
 from typing import Any, Protocol, overload
 
 from . import bits
-from .caches import LONG, remembered
 from .catalog import Candidate, Catalog
 from .declarations import Preference
 from .numbers import Number, scaled, wire_number
 
-__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "ScoreMemo", "Wishes", "rank"]
+__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "Scores", "Weights", "Wishes", "rank"]
 
 
 class Wish(Protocol):
@@ -69,11 +67,16 @@ class Scores:
     exponent: int
 
     @classmethod
-    def of(cls, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
-        """The scores of every candidate of a catalog: what its preferences and wishes add up to."""
-        if not preferences and not wishes:
-            return _NO_SCORES
-        weights = _Weights.of(preferences, wishes)
+    def of(cls, weights: Weights, catalog: Catalog, wishes: Wishes = ()) -> Scores:
+        """The scores of every candidate of a catalog.
+
+        Args:
+            weights: What preferences and wishes weigh, together.
+            catalog: The candidates.
+            wishes: The wishes, in the order in which they were weighed.
+        """
+        if not weights.units:
+            return Scores((), weights.unit, weights.low, weights.exponent)
         slices: list[int] = []
         for key, weight in weights.units:
             if isinstance(key, str):
@@ -116,110 +119,41 @@ class Scores:
         return members
 
 
-_NO_SCORES = Scores((), 1, 0, 0)
-
-
 @dataclass(frozen=True, slots=True)
-class _Weights:
-    """Weights as integers over a common unit, those of one feature added up; whom they reward has no say in it.
+class Weights:
+    """Weights as integers over a common unit, those of one feature added up; no candidate has a say in it.
 
     Attributes:
         units: What each feature, or the wish of an index, gains: so many units, never 0.
         unit: The unit, as an integer over the power of ten.
         low: The sum of the penalties: a penalty for some is a gain for all others, over a lower floor.
         exponent: The power of ten.
-        few: Whether they are few, with short names, so that they may be kept.
     """
 
-    units: tuple[tuple[str | int, int], ...]
-    unit: int
-    low: int
-    exponent: int
-    few: bool
+    units: tuple[tuple[str | int, int], ...] = ()
+    unit: int = 1
+    low: int = 0
+    exponent: int = 0
 
     @classmethod
-    def of(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
-        if wishes:
-            return cls._made(preferences, wishes)
-        # Those of one declaration come again and again, and comparing them by value takes as long as all the rest.
-        known = _WEIGHED.get(id(preferences))
-        if known is None:
-            known = preferences, cls._made(preferences, wishes)
-            if known[1].few:
-                remembered(_WEIGHED, id(preferences), _MOST_WEIGHED, lambda: known)
-        return known[1]
+    def of(cls, preferences: Sequence[Preference], wishes: Sequence[Number] = ()) -> Weights:
+        """What preferences and wishes weigh.
 
-    @classmethod
-    def _made(cls, preferences: Sequence[Preference], wishes: Wishes) -> _Weights:
-        parts: list[tuple[str | int, Number]] = [(each.feature, each.weight) for each in preferences]
-        if wishes:
-            parts += [(index, wish.weight) for index, wish in enumerate(wishes)]
-        key = tuple(parts)
-        found = _WEIGHED_BEFORE.get(key)
-        if found is None:
-            found = _weighed(key)
-            if found.few:
-                remembered(_WEIGHED_BEFORE, key, _MOST_WEIGHED, lambda: found)
-        return found
-
-
-def _weighed(weights: tuple[tuple[str | int, Number], ...]) -> _Weights:
-    parts = [(key, *scaled(weight)) for key, weight in weights]
-    exponent = min(power for _, _, power in parts)
-    sums: dict[str | int, int] = {}
-    for key, digits, power in parts:
-        sums[key] = sums.get(key, 0) + digits * 10 ** (power - exponent)
-    unit = gcd(*sums.values()) or 1
-    low = sum(weight for weight in sums.values() if weight < 0)
-    units = tuple((key, weight // unit) for key, weight in sums.items() if weight)
-    few = len(weights) <= _FEW_WEIGHTS and sum(len(key) for key in sums if isinstance(key, str)) <= LONG
-    return _Weights(units, unit, low, exponent, few)
-
-
-_MOST_WEIGHED = 1024
-_WEIGHED_BEFORE: dict[tuple[tuple[str | int, Number], ...], _Weights] = {}
-_WEIGHED: dict[int, tuple[Sequence[Preference], _Weights]] = {}
-"""By the `id` of preferences that are kept alive here, so that no others can take their place."""
-_FEW_WEIGHTS = 16
-"""Longer lists are not kept, so that what is kept stays small."""
-
-
-class ScoreMemo:
-    """The scores of one catalog, added up once for a request and those that are made from it.
-
-    Args:
-        request: The declaration and the policy.
-    """
-
-    __slots__ = ("_kept", "reasons", "request")
-
-    reasons: dict[tuple[str | None, str | None], str]
-    """Why the pick is the pick, in plain words, by the hints; for the very request that it was made for."""
-
-    def __init__(self, request: tuple[Any, Any] | None = None) -> None:
-        self._kept: tuple[Sequence[Preference], Wishes, Scores] | None = None
-        self.request = request
-        self.reasons = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ScoreMemo, ()  # they are added up again where they are asked for
-
-    def scores(self, preferences: Sequence[Preference], catalog: Catalog, wishes: Wishes = ()) -> Scores:
-        """The scores, of the catalog that it was always asked about."""
-        kept = self._kept
-        if (
-            kept is None
-            or (kept[0] is not preferences and kept[0] != preferences)
-            or (kept[1] is not wishes and kept[1] != wishes)
-        ):
-            kept = self._kept = preferences, wishes, Scores.of(preferences, catalog, wishes)
-        return kept[2]
-
-
-# One for all rankings, since each route makes one; nobody holds it at a fork, so that no child has a class half found.
-_FINDING = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_FINDING.acquire, after_in_parent=_FINDING.release, after_in_child=_FINDING.release)
+        Args:
+            preferences: The preferences of a declaration.
+            wishes: The weight of each wish.
+        """
+        parts: list[tuple[str | int, int, int]] = [(each.feature, *scaled(each.weight)) for each in preferences]
+        parts += [(index, *scaled(weight)) for index, weight in enumerate(wishes)]
+        if not parts:
+            return cls()
+        exponent = min(power for _, _, power in parts)
+        sums: dict[str | int, int] = {}
+        for key, digits, power in parts:
+            sums[key] = sums.get(key, 0) + digits * 10 ** (power - exponent)
+        unit = gcd(*sums.values()) or 1
+        low = sum(weight for weight in sums.values() if weight < 0)
+        return cls(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
 
 
 def _foremost(members: int, orders: Orders) -> int:
@@ -240,19 +174,20 @@ class _Classes:
 
     # A class that was found is kept as a set, or, where its numbers take less space, as `~` its place in `_numbers`;
     # `ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
-    __slots__ = ("_numbers", "_orders", "_rest", "_scores", "ends", "kept")
+    __slots__ = ("_lock", "_numbers", "_orders", "_rest", "_scores", "ends", "kept")
 
     def __init__(self, scores: Scores, orders: Orders, parts: list[int]) -> None:
         self._scores = scores
         self._orders = orders
         self._rest = parts
+        self._lock = threading.Lock()
         self._numbers = array("I")
         self.kept: list[int] = []
         self.ends = array("I")
 
     def find_next(self) -> bool:
         """Find the next class, unless all are found. Whoever reads them goes by `ends`, which is extended last."""
-        with _FINDING:
+        with self._lock:
             if not self._rest:
                 return False
             part = self._rest.pop()
@@ -489,18 +424,15 @@ class RankedCandidates(Sequence[Candidate]):
 def rank(
     survivors: int,
     catalog: Catalog,
-    preferences: Sequence[Preference],
+    scores: Scores,
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
     *,
-    wishes: Wishes = (),
     orders: Orders = (),
-    memo: ScoreMemo | None = None,
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
 
     Fallback candidates count only when no other is in the set; a hint never lifts one over a regular candidate.
-    A memo is one of this catalog.
     """
     fallbacks = catalog.fallbacks
     regular = survivors & ~fallbacks if fallbacks else survivors
@@ -512,5 +444,4 @@ def rank(
             matching &= catalog.of_provider(preferred_provider)
         if preferred_model is not None:
             matching &= catalog.of_model(preferred_model)
-    scores = Scores.of(preferences, catalog, wishes) if memo is None else memo.scores(preferences, catalog, wishes)
     return Ranking(catalog, scores, members, matching, fallback=not regular, orders=orders)

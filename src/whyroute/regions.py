@@ -59,6 +59,13 @@ class _Meanings(Mapping[str, tuple[str, ...]]):
     def __contains__(self, name: object) -> bool:
         return name in self._members
 
+    def __eq__(self, other: object) -> bool:
+        # By what is written: writing out the meanings of a long chain takes quadratic time.
+        return self._members == other._members if isinstance(other, _Meanings) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._members.items()))
+
 
 @dataclass(frozen=True, slots=True)
 class Regions:
@@ -69,6 +76,15 @@ class Regions:
     """
 
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Computed once: a catalog finds what a condition admits by the condition and the groups.
+        written = self.groups if isinstance(self.groups, _Meanings) else tuple(self.groups.items())
+        object.__setattr__(self, "_hash", hash(written))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def meaning(self, name: str) -> tuple[str, ...]:
         """The names that a name stands for, itself first: it alone when it is no group."""

@@ -1,11 +1,11 @@
 """The registry of providers: tenant-scoped, in memory, and the protocol for registries on storage."""
 
+import threading
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
 
 from .catalog import Catalog, Member
 from .errors import DuplicateProviderError
-from .forks import Lock
 from .issues import kind_of
 from .providers import ModelProvider, SetupFailure, check_provider
 
@@ -87,7 +87,7 @@ class ProviderRegistry:
 
     def __init__(self, seed: Iterable[tuple[str, ModelProvider]] = ()) -> None:
         self._tenants: dict[str, _Tenant] = {}
-        self._lock = Lock()
+        self._lock = threading.Lock()
         for place, pair in enumerate(seed):
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise TypeError(

@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from .catalog import Candidate
-from .decisions import Decision, outcome_of
-from .declarations import Capability
-from .errors import InvalidRequestError
+from .decisions import Decision
+from .declarations import Capability, read_capability
 from .explanations import Explanation, Limits
-from .issues import Issue, kind_of, shown
-from .policies import TenantPolicy
+from .policies import TenantPolicy, read_policy
 from .providers import SetupFailure
+from .routing.prepare import Bound, Prepared, read_why_not
 from .solver import EngineName
-from .solving import RuleArguments, situation_of, solve
+from .solving import RequestTerms, RuleArguments, read_rest, situation_of
 
 __all__ = ["explain", "match", "route"]
 
@@ -48,20 +47,9 @@ def route(
         DuplicateProviderError: Two providers in the list have one id.
         InvalidRequestError: A hint, a setup failure, a rule or what goes with rules is broken.
     """
-    solved = solve(
-        capability,
-        providers,
-        policy=policy,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-        setup_failures=setup_failures,
-        situation=situation_of(**ruling) if ruling else None,
-        engine=engine,
-    )
-    outcome = outcome_of(solved)
-    if isinstance(outcome, Decision):
-        return outcome
-    raise outcome
+    failures = read_rest(preferred_provider, preferred_model, setup_failures)
+    bound = _bound(capability, providers, policy, failures, engine, ruling)
+    return bound.route(preferred_provider, preferred_model)
 
 
 def match(
@@ -77,18 +65,7 @@ def match(
 
     Takes the arguments of `route` but for the hints, and raises the same errors.
     """
-    solved = solve(
-        capability,
-        providers,
-        policy=policy,
-        setup_failures=setup_failures,
-        situation=situation_of(**ruling) if ruling else None,
-        engine=engine,
-    )
-    outcome = outcome_of(solved)
-    if isinstance(outcome, Decision):
-        return solved.matched()
-    raise outcome
+    return _bound(capability, providers, policy, read_rest(None, None, setup_failures), engine, ruling).match()
 
 
 def explain(
@@ -113,26 +90,20 @@ def explain(
         limits: How much of each list is made.
     """
     if why_not is not None:
-        why_not = _read_candidate(why_not)
-    if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"`limits` is {kind_of(limits)}; Limits are expected")
-    solved = solve(
-        capability,
-        providers,
-        policy=policy,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-        setup_failures=setup_failures,
-        situation=situation_of(**ruling) if ruling else None,
-        engine=engine,
-    )
-    return Explanation(solved, why_not, limits or Limits())
+        why_not = read_why_not(why_not)
+    failures = read_rest(preferred_provider, preferred_model, setup_failures)
+    bound = _bound(capability, providers, policy, failures, engine, ruling)
+    return bound.explain(why_not, limits, preferred_provider=preferred_provider, preferred_model=preferred_model)
 
 
-def _read_candidate(given: Any) -> tuple[str, str]:
-    match given:
-        case tuple() | list() if len(given) == 2 and all(isinstance(name, str) for name in given):
-            return given[0], given[1]
-        case _:
-            message = f"{shown(given)} is {kind_of(given)}; a provider id and a model name are expected, in a tuple"
-            raise InvalidRequestError([Issue("/whyNot", message)])
+def _bound(
+    capability: Capability | Mapping[str, Any],
+    providers: Iterable[Any],
+    policy: TenantPolicy | Mapping[str, Any] | None,
+    failures: tuple[SetupFailure, ...],
+    engine: EngineName,
+    ruling: RuleArguments,
+) -> Bound:
+    situation, at = situation_of(**ruling)
+    terms = RequestTerms(read_capability(capability), None if policy is None else read_policy(policy), situation)
+    return Prepared(terms).bind(providers, at, setup_failures=failures, engine=engine)

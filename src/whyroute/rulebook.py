@@ -1,16 +1,14 @@
 """A rulebook: the rules of a request with everything they refer to, read, checked and made ready to be applied."""
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .caches import LONG, remembered
 from .conditions import Condition, condition_order, named_condition_issues, read_condition
 from .errors import InvalidRequestError
-from .instances import plain_form
 from .issues import Issue, child, few_searches
-from .kleene import PRICE_OF_CALL, Call, Compiled, Setting, compiled
+from .jsontext import plain
+from .kleene import Compiled, compiled
 from .moments import Moment, is_within, read_moment
 from .regions import NO_REGIONS, Regions, region_issues, regions_of
 from .rules import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
@@ -21,6 +19,8 @@ __all__ = [
     "Lift",
     "RequestFacts",
     "Rulebook",
+    "changes_of",
+    "in_force",
     "read_rulebook",
     "rulebook_issues",
     "rulebook_of",
@@ -29,15 +29,6 @@ __all__ = [
 
 SECTIONS = ("regions", "conditions", "rules", "waivers")
 """The keys of a request that a rulebook is made of."""
-
-_ASKED = 50_000
-"""For how many rules and values of requests it is kept whether the rule applies."""
-
-_CALLS = 8
-"""For how many calls what was found out is kept."""
-
-_APPLYING = 128
-"""For how many requests, as far as rules tell them apart, the rules that apply are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,6 @@ class RequestFacts:
         capability: The capability's name; None when it is declared in place.
         labels: What the request says of itself.
         tenant: The tenant; None when there is no policy.
-        at: Its time.
     """
 
     kind: str
@@ -58,7 +48,6 @@ class RequestFacts:
     capability: str | None
     labels: Mapping[str, str]
     tenant: str | None
-    at: Moment
 
     def observed(self, fields: Iterable[str]) -> dict[str, Any]:
         """The values of fields; None is an unknown one."""
@@ -91,9 +80,9 @@ class Lift:
     admits: Compiled
     until: Moment | None
 
-    def is_in_force(self, request: RequestFacts) -> bool:
-        """Whether the request's tenant has it at the request's time."""
-        return self.waiver.tenant == request.tenant and is_within(request.at, None, self.until)
+    def is_in_force(self, tenant: str | None, at: Moment) -> bool:
+        """Whether a tenant has it at a time."""
+        return self.waiver.tenant == tenant and is_within(at, None, self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,65 +112,27 @@ class Entry:
             return self.condition.fields
         return () if self.rule.order is None else (self.rule.order.field,)
 
-    def is_in_force(self, request: RequestFacts) -> bool:
-        """Whether it applies to a request. Where that is unknown, a preference does not, and others do."""
-        return is_within(request.at, self.since, self.until) and (
-            self.when is None or self.asks_for(request, self.when)
-        )
-
-    def asks_for(self, request: RequestFacts, when: Compiled) -> bool:
-        """Whether its `when` lets it apply to a request, whatever the time."""
-        value = when.value(request.observed(when.fields))
+    def applies(self, request: RequestFacts) -> bool:
+        """Whether it applies to a request, whatever the time. Where that is unknown, a preference does not."""
+        if self.when is None:
+            return True
+        value = self.when.value(request.observed(self.when.fields))
         return value is True or (value is None and self.rule.effect != "prefer")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InForce:
-    """The rules of a book that apply to a request. Requests that rules do not tell apart share one.
-
-    Attributes:
-        places: The places in the book of the rules.
-        entries: The rules.
-        lifts: By its place, the waivers of a rule that are in force; rules that have none are left out.
-        counts_calls: Whether any of them looks at what the call costs.
-    """
-
-    places: tuple[int, ...]
-    entries: tuple[Entry, ...]
-    lifts: Mapping[int, tuple[Lift, ...]]
-    counts_calls: bool
-
-
 @dataclass(frozen=True, slots=True)
-class _Looked:
-    """What the rules of a book look at in a request.
+class InForce:
+    """A rule that is in force for a request.
 
     Attributes:
-        fields: The fields that their `when` looks at.
-        dates: The instants at which a rule or a waiver starts or ends, in order.
-        of_tenant: Whether any has a waiver, which holds for one tenant.
+        place: Its place in the book.
+        entry: The rule.
+        lifts: Its waivers that are in force.
     """
 
-    fields: tuple[str, ...]
-    dates: tuple[int, ...]
-    of_tenant: bool
-
-    @classmethod
-    def at(cls, entries: Sequence[Entry]) -> "_Looked":
-        """What these rules look at."""
-        fields: dict[str, None] = {}
-        dates: set[int] = set()
-        of_tenant = False
-        for entry in entries:
-            if entry.when is not None:
-                fields.update(dict.fromkeys(entry.when.fields))
-            if entry.since is not None:
-                dates.add(entry.since.start)
-            for until in (entry.until, *(lift.until for lift in entry.lifts)):
-                if until is not None:
-                    dates.add(until.end)
-            of_tenant = of_tenant or bool(entry.lifts)
-        return cls(tuple(fields), tuple(sorted(dates)), of_tenant)
+    place: int
+    entry: Entry
+    lifts: tuple[Lift, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,88 +148,20 @@ class Rulebook:
     entries: tuple[Entry, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     regions: Regions = NO_REGIONS
-    _settings: dict[Call | None, Setting] = field(default_factory=dict, repr=False, compare=False)
-    _asked: dict[tuple[Any, ...], bool] = field(default_factory=dict, repr=False, compare=False)
-    _plain: dict[None, Setting] = field(default_factory=dict, repr=False, compare=False)
-    _applying: dict[tuple[Any, ...], InForce] = field(default_factory=dict, repr=False, compare=False)
-    _looked: list[_Looked] = field(default_factory=list, repr=False, compare=False)
-
-    def setting(self, call: Call | None) -> Setting:
-        """What its conditions depend on for a call; one for every call, so that what was found out is used again."""
-        plain = remembered(self._plain, None, 1, lambda: Setting(self.regions))
-        if call is None:
-            return plain
-        return remembered(self._settings, call, _CALLS, lambda: Setting(self.regions, call, plain))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in order."""
         return tuple(entry.rule for entry in self.entries)
 
-    def in_force(self, request: RequestFacts) -> InForce:
-        """The rules that apply to a request."""
-        if not self._looked:
-            self._looked.append(_Looked.at(self.entries))
-        looked = self._looked[0]
-        values = request.observed(looked.fields)
-        tenant = request.tenant if looked.of_tenant else None
-        key = *values.values(), tenant, bisect_right(looked.dates, request.at.start)
-        found = self._applying.get(key)
-        if found is not None:
-            return found
-        if _is_long((*values.values(), tenant)):
-            return self._found(request, values)
-        return remembered(self._applying, key, _APPLYING, lambda: self._found(request, values))
-
-    def _found(self, request: RequestFacts, values: dict[str, Any]) -> InForce:
-        at = request.at
-        places = tuple(
-            place
-            for place, entry in enumerate(self.entries)
-            if ((entry.since is None and entry.until is None) or is_within(at, entry.since, entry.until))
-            and (entry.when is None or self.asks_for(entry, request, values))
-        )
-        entries = tuple(self.entries[place] for place in places)
-        lifts: dict[int, tuple[Lift, ...]] = {}
-        for place, entry in zip(places, entries, strict=True):
-            if entry.lifts:
-                lifting = tuple(lift for lift in entry.lifts if lift.is_in_force(request))
-                if lifting:
-                    lifts[place] = lifting
-        counts_calls = any(PRICE_OF_CALL in entry.fields for entry in entries) or any(
-            PRICE_OF_CALL in lift.admits.fields for each in lifts.values() for lift in each
-        )
-        return InForce(places, entries, lifts, counts_calls)
-
-    def asks_for(self, entry: Entry, request: RequestFacts, values: dict[str, Any]) -> bool:
-        """Whether the `when` of one of the rules lets it apply to a request, whatever the time.
-
-        The values of the few fields that rules look at come again and again, so what they come to is kept.
-
-        Args:
-            entry: The rule.
-            request: The request.
-            values: The fields of the request that were looked at before; those that are looked at now are added.
-        """
-        when = entry.when
-        if when is None:
-            return True
-        key: list[Any] = [entry.rule.name]
-        for name in when.fields:
-            if name not in values:
-                values[name] = request.value(name)
-            key.append(values[name])
-        known = tuple(key)
-        found = self._asked.get(known)
-        if found is not None:
-            return found
-        if _is_long(known):
-            return entry.asks_for(request, when)
-        return remembered(self._asked, known, _ASKED, lambda: entry.asks_for(request, when))
-
-    def of(self, entries: Iterable[Entry], waivers: Iterable[Waiver]) -> "Rulebook":
-        """One of some of its rules; what is found out about one of them is known to both."""
-        return Rulebook(tuple(entries), tuple(waivers), self.regions, self._settings, self._asked, self._plain)
+    def asked(self, request: RequestFacts) -> tuple[tuple[int, Entry], ...]:
+        """The rules that apply to a request whatever its time, each with its place and the tenant's waivers alone."""
+        found = []
+        for place, entry in enumerate(self.entries):
+            if entry.applies(request):
+                own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == request.tenant)
+                found.append((place, entry if own == entry.lifts else replace(entry, lifts=own)))
+        return tuple(found)
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""
@@ -289,9 +172,23 @@ class Rulebook:
         )
 
 
-def _is_long(values: Iterable[str | tuple[str, ...] | None]) -> bool:
-    """Whether what a request says is too long to be kept."""
-    return sum(len(each) if isinstance(each, str) else sum(map(len, each)) for each in values if each) > LONG
+def in_force(asked: Iterable[tuple[int, Entry]], at: Moment) -> tuple[InForce, ...]:
+    """Those of some rules that are in force at a time, each with the waivers that are."""
+    return tuple(
+        InForce(place, entry, tuple(lift for lift in entry.lifts if is_within(at, None, lift.until)))
+        for place, entry in asked
+        if is_within(at, entry.since, entry.until)
+    )
+
+
+def changes_of(asked: Iterable[tuple[int, Entry]]) -> tuple[int, ...]:
+    """The instants at which other rules or waivers may be in force than a moment before, in order."""
+    found: set[int] = set()
+    for _, entry in asked:
+        if entry.since is not None:
+            found.add(entry.since.start)
+        found.update(until.end for until in (entry.until, *(lift.until for lift in entry.lifts)) if until is not None)
+    return tuple(sorted(found))
 
 
 def read_rulebook(
@@ -325,7 +222,7 @@ def read_rulebook(
         "rules": _listed(rules),
         "waivers": _listed(waivers),
     }
-    cleaned, foreign = plain_form(sections, path)
+    cleaned, foreign = plain(sections, path)
     with few_searches():
         issues = foreign or rulebook_issues(cleaned, path)
     if issues:

@@ -10,8 +10,8 @@ from .conditionissues import FIELDS, condition_issues, when_issues
 from .conditions import CHECKED, Condition, Grammatical, When
 from .errors import InvalidRequestError
 from .fields import Number, OrAbsent, WireModel
-from .instances import plain_form
 from .issues import Issue, child, did_you_mean, quoted, shown
+from .jsontext import plain
 from .moments import MOMENT_PATTERN, is_within, moment_issues, read_moment
 from .numbers import as_double
 from .wording import found, in_backticks, in_document_order, missing_keys, unknown_key
@@ -212,7 +212,7 @@ def read_rules(
     Raises:
         InvalidRequestError: A rule breaks the grammar, or two have one name; all issues, in document order.
     """
-    cleaned, foreign = plain_form(document, path)
+    cleaned, foreign = plain(document, path)
     issues = foreign or rules_issues(cleaned, path, conditions=conditions, labels=labels)
     if issues:
         raise InvalidRequestError(issues)
@@ -237,7 +237,7 @@ def read_waivers(
     Raises:
         InvalidRequestError: A waiver breaks the grammar, lifts no waivable rule, or two have one name.
     """
-    cleaned, foreign = plain_form(document, path)
+    cleaned, foreign = plain(document, path)
     known = None if rules is None else {rule.name: rule.waivable for rule in rules}
     issues = foreign or waivers_issues(cleaned, path, rules=known, conditions=conditions)
     if issues:

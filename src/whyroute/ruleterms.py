@@ -1,21 +1,20 @@
 """Rules as terms: what a rule compares, whom it admits, and which comparisons decided."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 from .bits import BitSlices, from_positions, positions
-from .caches import remembered
 from .catalog import Catalog
 from .errors import RejectionReason
 from .issues import shown
-from .kleene import Call, Compiled, Deciding, Setting, observed_value, shown_value
+from .kleene import NO_CONTEXT, Call, Compiled, Deciding, EvalContext, Known, observed_value, shown_value
 from .numbers import Number, ecmascript
 from .providers import ModelInfo, ProviderMetadata
-from .rulebook import Entry, InForce, Lift, RequestFacts, Rulebook
+from .rulebook import Entry, InForce, Lift
 from .rules import Rule
 
-__all__ = ["Applied", "Ordering", "RuleTerm", "Wish", "apply", "told"]
+__all__ = ["NO_RULES", "ActiveRules", "Ordering", "RuleConstraint", "RuleSet", "RuleTerm", "Wish", "told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class RuleTerm:
         lifted: The conditions of the waivers that are in force.
         fields: Every field that one of these looks at.
         rule: The rule.
-        setting: What they depend on beside the candidate.
+        context: What they depend on beside the candidate.
     """
 
     forbids: bool
@@ -36,14 +35,14 @@ class RuleTerm:
     lifted: tuple[Compiled, ...]
     fields: tuple[str, ...]
     rule: Rule = field(compare=False)
-    setting: Setting = field(compare=False)
+    context: EvalContext
 
     @classmethod
-    def of(cls, entry: Entry, condition: Compiled, lifts: Sequence[Lift], setting: Setting) -> "RuleTerm":
+    def of(cls, entry: Entry, condition: Compiled, lifts: Sequence[Lift], context: EvalContext) -> "RuleTerm":
         """The term of a rule that is in force, with the waivers that are."""
         lifted = tuple(lift.admits for lift in lifts)
         fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
-        return cls(entry.rule.effect == "forbid", condition, lifted, fields, entry.rule, setting)
+        return cls(entry.rule.effect == "forbid", condition, lifted, fields, entry.rule, context)
 
     @property
     def id(self) -> str:
@@ -55,19 +54,19 @@ class RuleTerm:
         return f"rule:{self.rule.name}"
 
     def admitted(self, catalog: Catalog) -> int:
-        known = self.setting.known(self.condition, catalog)
+        known = self.context.known(self.condition, catalog)
         found = known.no if self.forbids else known.yes
         for admits in self.lifted:
-            found |= self.setting.known(admits, catalog).yes
+            found |= self.context.known(admits, catalog).yes
         return found
 
     def undecided(self, catalog: Catalog) -> int:
         """The candidates that it rejects for want of a fact."""
-        known = self.setting.known(self.condition, catalog)
+        known = self.context.known(self.condition, catalog)
         return catalog.all() & ~(known.yes | known.no | self.admitted(catalog))
 
     def observe(self, provider: ProviderMetadata, model: ModelInfo) -> Hashable:
-        call = self.setting.call
+        call = self.context.call
         return tuple(observed_value(name, provider, model, call) for name in self.fields)
 
     def observe_all(self, providers: Iterable[ProviderMetadata], models: Iterable[ModelInfo]) -> Iterator[Hashable]:
@@ -75,7 +74,7 @@ class RuleTerm:
 
     def accepts(self, observed: Any) -> bool:
         values = dict(zip(self.fields, observed, strict=True))
-        regions = self.setting.regions
+        regions = self.context.regions
         value = self.condition.value(values, regions)
         if value is not None and value is not self.forbids:
             return True
@@ -84,7 +83,7 @@ class RuleTerm:
     def deciding(self, observed: Any) -> tuple[tuple[Deciding, Hashable], ...]:
         """The comparisons that decided about a candidate with these values, each with the value it looked at."""
         values = dict(zip(self.fields, observed, strict=True))
-        found = self.condition.deciding(values, self.setting.regions)
+        found = self.condition.deciding(values, self.context.regions)
         return tuple((each, values[each.leaf.field]) for each in found)
 
     def unknown_fields(self, observed: Any) -> tuple[str, ...]:
@@ -208,34 +207,64 @@ class Ordering:
         return members != 0 and self.foremost(members) != members
 
 
-_RuleConstraint = tuple[str, Literal["rule"], RuleTerm]
+RuleConstraint = tuple[str, Literal["rule"], RuleTerm]
+"""A rule that requires or forbids, before it meets a catalog: its constraint's id, its owner, what it compares."""
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """The rules that are in force for a request, over a catalog.
+class RuleSet:
+    """The rules that are in force for a request, before they meet a catalog.
 
     Attributes:
         names: Their names, in order.
-        constraints: Those that require or forbid, as constraints before they meet a catalog.
-        places: The place of each of them among the rules.
-        admitted: For each of them, the candidates that it admits.
+        constraints: Those that require or forbid, as constraints.
+        places: The place of each of them in the book.
         shadow_terms: Those that would, but are only tried out.
-        wishes: Those that prefer with a weight; shadows are left out.
-        orderings: Those that order; shadows are left out.
-        all_wishes: `wishes` with the shadows.
-        all_orderings: `orderings` with the shadows.
+        preferring: Those that prefer with a weight, each with its condition, shadows included.
+        ordering: Those that order equal scores, shadows included.
+        context: What their conditions depend on beside the candidates.
     """
 
     names: tuple[str, ...] = ()
-    constraints: tuple[_RuleConstraint, ...] = ()
+    constraints: tuple[RuleConstraint, ...] = ()
     places: tuple[int, ...] = ()
-    admitted: tuple[int, ...] = ()
     shadow_terms: tuple[RuleTerm, ...] = ()
-    wishes: tuple[Wish, ...] = ()
-    orderings: tuple[Ordering, ...] = ()
-    all_wishes: tuple[Wish, ...] = ()
-    all_orderings: tuple[Ordering, ...] = ()
+    preferring: tuple[tuple[Rule, Compiled], ...] = ()
+    ordering: tuple[Rule, ...] = ()
+    context: EvalContext = NO_CONTEXT
+
+    @classmethod
+    def of(cls, rules: Iterable[InForce], context: EvalContext) -> "RuleSet":
+        """What some rules that are in force come to."""
+        names: list[str] = []
+        constraints: list[RuleConstraint] = []
+        places: list[int] = []
+        shadow_terms: list[RuleTerm] = []
+        preferring: list[tuple[Rule, Compiled]] = []
+        ordering: list[Rule] = []
+        for each in rules:
+            rule, condition = each.entry.rule, each.entry.condition
+            names.append(rule.name)
+            if condition is None:
+                ordering.append(rule)
+            elif rule.effect == "prefer":
+                preferring.append((rule, condition))
+            else:
+                term = RuleTerm.of(each.entry, condition, each.lifts, context)
+                if rule.shadow:
+                    shadow_terms.append(term)
+                else:
+                    constraints.append((term.id, "rule", term))
+                    places.append(each.place)
+        return cls(
+            tuple(names),
+            tuple(constraints),
+            tuple(places),
+            tuple(shadow_terms),
+            tuple(preferring),
+            tuple(ordering),
+            context,
+        )
 
     @property
     def terms(self) -> tuple[RuleTerm, ...]:
@@ -243,101 +272,62 @@ class Applied:
         return tuple(term for _, _, term in self.constraints)
 
     @property
+    def weights(self) -> tuple[Number, ...]:
+        """What candidates gain that meet the rules that prefer, shadows aside, in order."""
+        return tuple(rule.weight or 0 for rule, _ in self.preferring if not rule.shadow)
+
+    def over(self, catalog: Catalog) -> "ActiveRules":
+        """The rules over a catalog."""
+        named: dict[str, Known] = {}
+        wishes = [Wish(rule, self.context.known(each, catalog, named).yes) for rule, each in self.preferring]
+        orderings = [
+            Ordering(rule, _values(rule.order.field, self.context.call, catalog), rule.order.highest is not None)
+            for rule in self.ordering
+            if rule.order is not None
+        ]
+        return ActiveRules(
+            self,
+            tuple(wish for wish in wishes if not wish.rule.shadow),
+            tuple(ordering for ordering in orderings if not ordering.rule.shadow),
+            tuple(wishes),
+            tuple(orderings),
+        )
+
+
+NO_RULES: Final = RuleSet()
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRules:
+    """The rules that are in force for a request, over a catalog.
+
+    Attributes:
+        rules: The rules.
+        wishes: Those that prefer with a weight; shadows are left out.
+        orderings: Those that order; shadows are left out.
+        all_wishes: `wishes` with the shadows.
+        all_orderings: `orderings` with the shadows.
+    """
+
+    rules: RuleSet = NO_RULES
+    wishes: tuple[Wish, ...] = ()
+    orderings: tuple[Ordering, ...] = ()
+    all_wishes: tuple[Wish, ...] = ()
+    all_orderings: tuple[Ordering, ...] = ()
+
+    @property
     def has_shadows(self) -> bool:
         """Whether any rule in force is only tried out."""
         return bool(
-            self.shadow_terms
+            self.rules.shadow_terms
             or len(self.wishes) < len(self.all_wishes)
             or len(self.orderings) < len(self.all_orderings)
         )
 
-
-_APPLIED = 1024
-"""For how many requests, as far as rules tell them apart, what the rules come to over a catalog is kept."""
-
-
-def apply(book: Rulebook, request: RequestFacts, setting: Setting, catalog: Catalog) -> Applied:
-    """The rules of a book that are in force for a request, over a catalog.
-
-    What they come to is kept for the next request to which the same apply: for all calls together, where no rule looks
-    at what the call costs.
-    """
-    in_force = book.in_force(request)
-    if setting.base is not None and not in_force.counts_calls:
-        setting = setting.base
-    applied: dict[int, tuple[InForce, Applied]] = setting.over(catalog).applied
-    key = id(in_force)
-    return remembered(applied, key, _APPLIED, lambda: (in_force, _applied(in_force, setting, catalog)))[1]
-
-
-def _applied(in_force: InForce, setting: Setting, catalog: Catalog) -> Applied:
-    constraints: list[_RuleConstraint] = []
-    places: list[int] = []
-    admitted: list[int] = []
-    shadow_terms: list[RuleTerm] = []
-    wishes: list[Wish] = []
-    orderings: list[Ordering] = []
-    kept = setting.over(catalog).rules
-    lifted = in_force.lifts
-    for place, entry in zip(in_force.places, in_force.entries, strict=True):
-        effect: _Effect
-        if place in lifted:
-            effect = _effect_of(entry, lifted[place], setting, catalog)
-        else:
-            known = kept.get(id(entry))
-            effect = known[1] if known is not None else _effect(entry, setting, catalog)
-        match effect:
-            case constraint, members:
-                constraints.append(constraint)
-                places.append(place)
-                admitted.append(members)
-            case Wish():
-                wishes.append(effect)
-            case Ordering():
-                orderings.append(effect)
-            case RuleTerm():
-                shadow_terms.append(effect)
-            case None:
-                pass
-    return Applied(
-        tuple(entry.rule.name for entry in in_force.entries),
-        tuple(constraints),
-        tuple(places),
-        tuple(admitted),
-        tuple(shadow_terms),
-        tuple(wish for wish in wishes if not wish.rule.shadow),
-        tuple(ordering for ordering in orderings if not ordering.rule.shadow),
-        tuple(wishes),
-        tuple(orderings),
-    )
-
-
-_Effect = tuple[_RuleConstraint, int] | RuleTerm | Wish | Ordering | None
-"""What a rule comes to: a constraint with whom it admits, what it would compare where it is only tried out, or what it
-prefers; None: it has no condition."""
-
-
-def _effect(entry: Entry, setting: Setting, catalog: Catalog) -> _Effect:
-    """What a rule comes to where no waiver is in force, the same for all rulebooks that have it."""
-    setting = setting.of(entry.fields)
-    kept = setting.over(catalog).rules
-    found = kept.get(id(entry))
-    if found is None:
-        found = kept[id(entry)] = entry, _effect_of(entry, (), setting, catalog)
-    effect: _Effect = found[1]
-    return effect
-
-
-def _effect_of(entry: Entry, lifts: Sequence[Lift], setting: Setting, catalog: Catalog) -> _Effect:
-    rule, order = entry.rule, entry.rule.order
-    if order is not None:
-        return Ordering(rule, _values(order.field, setting.call, catalog), order.highest is not None)
-    if entry.condition is None:
-        return None
-    if rule.effect == "prefer":
-        return Wish(rule, setting.known(entry.condition, catalog).yes)
-    term = RuleTerm.of(entry, entry.condition, lifts, setting)
-    return term if rule.shadow else ((term.id, "rule", term), term.admitted(catalog))
+    def enforced(self) -> "ActiveRules":
+        """The same with the preferences and orders that are only tried out, and without those tried out to reject."""
+        rules = replace(self.rules, shadow_terms=())
+        return ActiveRules(rules, self.all_wishes, self.all_orderings, self.all_wishes, self.all_orderings)
 
 
 def _values(name: str, call: Call | None, catalog: Catalog) -> BitSlices:

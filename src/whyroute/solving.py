@@ -1,9 +1,10 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import bits
 from .catalog import Candidate, Catalog
@@ -12,107 +13,69 @@ from .constraints import (
     NamedConstraint,
     Origin,
     Origins,
-    caller_terms,
-    clause_terms,
-    compile_constraints,
-    compile_with_rules,
+    Terms,
+    request_terms,
     rule_constraint,
 )
 from .declarations import Capability, FeatureNeed, read_capability
 from .errors import InvalidRequestError
 from .facts import fact_issues
-from .instances import kept_for
 from .issues import Issue, kind_of, shown
 from .moments import Moment, read_moment, written
 from .numbers import Number
 from .policies import TenantPolicy, read_policy
 from .providers import DeclaredProvider, SetupFailure, read_setup_failures
-from .ranking import Ranking, ScoreMemo, rank
-from .regions import Regions
+from .ranking import Ranking, Scores, Weights, rank
+from .regions import NO_REGIONS, Regions
 from .solver import EngineName, engine_named
 
 if TYPE_CHECKING:
     from .conditions import Condition
-    from .kleene import Setting
-    from .rulebook import Rulebook
+    from .kleene import EvalContext
+    from .rulebook import Entry, Rulebook
     from .rules import Rule, Waiver
-    from .ruleterms import Applied
+    from .ruleterms import ActiveRules, RuleSet, Wish
 
-__all__ = ["RuleArguments", "Shadow", "Situation", "Solved", "situation_of", "solve"]
-
-
-T = TypeVar("T")
-
-_REASONS = 8
-"""For how many hints of one request the reason is kept."""
+__all__ = [
+    "RequestTerms",
+    "RuleArguments",
+    "Shadow",
+    "Situation",
+    "Solved",
+    "read_at",
+    "read_rest",
+    "situation_of",
+    "solve",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Rules, and what they depend on beside the declaration, the policy and the candidates.
+    """Rules, and what they depend on beside the declaration, the policy, the candidates and the time.
 
     Attributes:
         book: The rules.
-        setting: The groups of regions and the tokens of the call.
+        context: The groups of regions and the tokens of the call.
         labels: What the request says of itself.
         capability: The capability's name; None when it is declared in place.
-        at: The request's time.
         origins: Where constraints are written, by their ids.
         contacts: Whom to ask about clauses, by their constraints' ids.
     """
 
     book: "Rulebook"
-    setting: "Setting"
+    context: "EvalContext"
     labels: Mapping[str, str]
     capability: str | None
-    at: Moment
     origins: Origins | None = None
     contacts: Mapping[str, str] | None = None
 
-    def applied(self, capability: Capability, policy: TenantPolicy | None, catalog: Catalog) -> "Applied":
-        """The rules that are in force for a declaration under a policy, over a catalog."""
+    def asked(self, capability: Capability, policy: TenantPolicy | None) -> "tuple[tuple[int, Entry], ...]":
+        """The rules that apply to a declaration under a policy, whatever the time, each with its place in the book."""
         from .rulebook import RequestFacts  # noqa: PLC0415 (takes long to load, and most requests have no rules)
-        from .ruleterms import apply  # noqa: PLC0415
 
         features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
         tenant = None if policy is None else policy.tenant_id
-        request = RequestFacts(capability.kind, features, self.capability, self.labels, tenant, self.at)
-        return apply(self.book, request, self.setting, catalog)
-
-    def compiled(
-        self,
-        capability: Capability,
-        policy: TenantPolicy | None,
-        catalog: Catalog,
-        known: Mapping[Any, int] | None = None,
-    ) -> "tuple[Ruling, Constraints]":
-        """What the rules come to for a declaration under a policy, and the constraints, against a catalog."""
-        applied = self.applied(capability, policy, catalog)
-        constraints = compile_with_rules(
-            capability,
-            policy,
-            catalog,
-            applied.constraints,
-            applied.admitted,
-            regions=self.setting.regions,
-            origins=self.origins,
-            contacts=self.contacts,
-            known=known,
-        )
-        return Ruling(self, applied), constraints
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """Rules, and what they come to for one request.
-
-    Attributes:
-        situation: The rules, and what they depend on.
-        applied: Those that are in force.
-    """
-
-    situation: Situation
-    applied: "Applied"
+        return self.book.asked(RequestFacts(capability.kind, features, self.capability, self.labels, tenant))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,109 +98,108 @@ class Shadow:
 
 @dataclass(slots=True)
 class Solved:
-    """A request, compiled and solved. Nobody changes one; a frozen one takes several times as long to make.
+    """A request, compiled and solved. Never changed; a frozen one takes several times as long to make.
 
     Attributes:
+        terms: The request, compiled to terms.
         catalog: The candidates.
-        capability: The declaration.
-        policy: The tenant's policy, if there is one.
         constraints: The constraints, in the contract's order.
         survivors: The set of candidates that all of them admit.
+        weights: What the preferences of the declaration and of rules weigh.
+        active: The rules that are in force; None when there are neither rules nor groups of regions.
+        at: The time of the request; None when nothing depends on it.
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         setup_failures: Registered providers that were no candidates because they could not be set up.
-        ruling: The rules and what they come to; None when there are neither rules nor groups of regions.
     """
 
+    terms: "RequestTerms"
     catalog: Catalog
-    capability: Capability
-    policy: TenantPolicy | None
     constraints: Constraints
     survivors: int
-    preferred_provider: str | None
-    preferred_model: str | None
-    setup_failures: tuple[SetupFailure, ...]
-    ruling: Ruling | None = None
-    _memo: ScoreMemo = field(default_factory=ScoreMemo, repr=False, compare=False, kw_only=True)
+    weights: Weights
+    active: "ActiveRules | None" = None
+    at: Moment | None = None
+    preferred_provider: str | None = None
+    preferred_model: str | None = None
+    setup_failures: tuple[SetupFailure, ...] = ()
+    _scores: Scores | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def capability(self) -> Capability:
+        """The declaration."""
+        return self.terms.capability
+
+    @property
+    def policy(self) -> TenantPolicy | None:
+        """The tenant's policy, if there is one."""
+        return self.terms.policy
 
     @property
     def situation(self) -> Situation | None:
         """The rules, and what they depend on; None when there are neither rules nor groups of regions."""
-        return None if self.ruling is None else self.ruling.situation
+        return self.terms.situation
 
     @property
-    def applied(self) -> "Applied | None":
-        """The rules that are in force; None when there is no situation."""
-        return None if self.ruling is None else self.ruling.applied
+    def scores(self) -> Scores:
+        """The score of every candidate."""
+        found = self._scores
+        if found is None:
+            found = self._scores = Scores.of(self.weights, self.catalog, self._wishes)
+        return found
+
+    @property
+    def _wishes(self) -> "tuple[Wish, ...]":
+        return () if self.active is None else self.active.wishes
 
     def ranked(self, members: int) -> Ranking:
         """The candidates of a set that is not empty, ranked as if they were the ones that qualify."""
-        ruling = self.ruling
         return rank(
             members,
             self.catalog,
-            self.capability.prefer,
+            self.scores,
             self.preferred_provider,
             self.preferred_model,
-            wishes=() if ruling is None else ruling.applied.wishes,
-            orders=() if ruling is None else ruling.applied.orderings,
-            memo=self._memo,
+            orders=() if self.active is None else self.active.orderings,
         )
-
-    def told(self, make: Callable[[T], str], decision: T) -> str:
-        """Why the pick is the pick, in plain words: as it was made for the same request a moment ago, or made."""
-        memo = self._memo
-        request = memo.request
-        if request is None or self.ruling or request[0] is not self.capability or request[1] is not self.policy:
-            return make(decision)
-        hints = self.preferred_provider, self.preferred_model
-        reasons = memo.reasons
-        found = reasons.get(hints)
-        if found is None:
-            found = make(decision)
-            if len(reasons) < _REASONS:
-                reasons[hints] = found
-        return found
 
     def wished(self, number: int) -> tuple[tuple[str, Number], ...]:
         """The rules that prefer a candidate, each with its weight, in rule order."""
-        wishes = () if self.applied is None else self.applied.wishes
-        return tuple((wish.rule.name, wish.weight) for wish in wishes if wish.members >> number & 1)
+        return tuple((wish.rule.name, wish.weight) for wish in self._wishes if wish.members >> number & 1)
 
     @property
     def shadows(self) -> tuple[NamedConstraint, ...]:
         """The rules that are only tried out, each with whom it would admit."""
-        if self.applied is None or not self.applied.shadow_terms:
+        if self.active is None:
             return ()
         catalog, origins = self.catalog, None if self.situation is None else self.situation.origins
-        return tuple(
-            rule_constraint(term, term.admitted(catalog), catalog, origins) for term in self.applied.shadow_terms
-        )
+        terms = self.active.rules.shadow_terms
+        return tuple(rule_constraint(term, term.admitted(catalog), catalog, origins) for term in terms)
 
     @property
     def listed(self) -> tuple[NamedConstraint, ...]:
         """The constraints with the rules that are only tried out, each rule at its place among the rules."""
-        if self.applied is None or not self.applied.shadow_terms:
+        if self.active is None or not self.active.rules.shadow_terms:
             return tuple(self.constraints)
-        places = {f"rules/{name}": place for place, name in enumerate(self.applied.names)}
+        places = {f"rules/{name}": place for place, name in enumerate(self.active.rules.names)}
         return tuple(sorted((*self.constraints, *self.shadows), key=lambda each: places.get(each.id, -1)))
 
     @property
     def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force."""
-        applied = self.applied
-        if applied is None or not applied.has_shadows:
+        active = self.active
+        if active is None or not active.has_shadows:
             return None
         left, by = self.survivors, []
-        for term in applied.shadow_terms:
+        for term in active.rules.shadow_terms:
             admitted = term.admitted(self.catalog)
             left &= admitted
             if self.survivors & ~admitted:
                 by.append(term.rule.name)
-        by += [wish.rule.name for wish in applied.all_wishes if wish.rule.shadow and wish.members & self.survivors]
-        by += [each.rule.name for each in applied.all_orderings if each.rule.shadow and each.tells(self.survivors)]
+        by += [wish.rule.name for wish in active.all_wishes if wish.rule.shadow and wish.members & self.survivors]
+        by += [each.rule.name for each in active.all_orderings if each.rule.shadow and each.tells(self.survivors)]
         named = set(by)
-        ids = tuple(f"rules/{name}" for name in applied.names if name in named)
+        ids = tuple(f"rules/{name}" for name in active.rules.names if name in named)
         if not left:
             return Shadow(None, ids)
         enforced = self.enforced
@@ -249,14 +211,14 @@ class Solved:
 
         Its constraints are still those without them.
         """
-        if self.ruling is None or not self.ruling.applied.has_shadows:
+        if self.active is None or not self.active.has_shadows:
             return self
-        applied, left = self.ruling.applied, self.survivors
-        for term in applied.shadow_terms:
+        left = self.survivors
+        for term in self.active.rules.shadow_terms:
             left &= term.admitted(self.catalog)
-        enforced = replace(applied, shadow_terms=(), wishes=applied.all_wishes, orderings=applied.all_orderings)
-        ruling = replace(self.ruling, applied=enforced)
-        return replace(self, survivors=left, ruling=ruling, _memo=ScoreMemo())
+        active = self.active.enforced()
+        weights = Weights.of(self.capability.prefer, [wish.weight for wish in active.wishes])
+        return replace(self, survivors=left, active=active, weights=weights, _scores=None)
 
     def matched(self) -> tuple[Candidate, ...]:
         """The candidates that qualify, in input order."""
@@ -272,26 +234,134 @@ class Solved:
     def again(
         self, capability: Capability, policy: TenantPolicy | None, without_rules: Collection[str] = ()
     ) -> "Solved":
-        """The same request with another declaration or policy, or with fewer rules, solved.
-
-        What stays of it is not compiled again.
-        """
+        """The same request with another declaration or policy, or with fewer rules, solved."""
         situation = self.situation
         if situation is not None and without_rules:
             situation = replace(situation, book=situation.book.without(without_rules))
-        known, ruling = self.constraints.known(), None
-        if situation is None:
-            constraints = compile_constraints(capability, policy, self.catalog, known)
-        else:
-            ruling, constraints = situation.compiled(capability, policy, self.catalog, known)
-        return replace(
-            self,
-            capability=capability,
-            policy=policy,
-            constraints=constraints,
-            survivors=engine_named("bitset").solve(constraints),
-            ruling=ruling,
+        found = RequestTerms(capability, policy, situation).solved(
+            self.catalog,
+            self.at,
+            preferred_provider=self.preferred_provider,
+            preferred_model=self.preferred_model,
+            setup_failures=self.setup_failures,
         )
+        if found.weights == self.weights and found._wishes == self._wishes:
+            found._scores = self.scores
+        return found
+
+    def hinted(self, preferred_provider: str | None, preferred_model: str | None) -> "Solved":
+        """The same request with other hints, and other providers that could not be set up."""
+        return Solved(
+            self.terms,
+            self.catalog,
+            self.constraints,
+            self.survivors,
+            self.weights,
+            self.active,
+            self.at,
+            preferred_provider,
+            preferred_model,
+            self.setup_failures,
+            self._scores,
+        )
+
+
+class RequestTerms:
+    """A request compiled to terms, before it meets a catalog and a time.
+
+    Args:
+        capability: The declaration.
+        policy: The tenant's policy, if there is one.
+        situation: The rules, and what they depend on.
+
+    Attributes:
+        changes: The instants at which other rules may be in force than a moment before, in order.
+    """
+
+    __slots__ = ("_asked", "_intervals", "_met", "_terms", "_weights", "capability", "changes", "policy", "situation")
+
+    def __init__(self, capability: Capability, policy: TenantPolicy | None, situation: Situation | None) -> None:
+        self.capability = capability
+        self.policy = policy
+        self.situation = situation
+        regions = NO_REGIONS if situation is None else situation.context.regions
+        self._terms: Terms = request_terms(capability, policy, regions)
+        self._weights = Weights.of(capability.prefer)
+        self._asked: tuple[tuple[int, Entry], ...] = ()
+        self.changes: tuple[int, ...] = ()
+        if situation is not None and situation.book.entries:
+            from .rulebook import changes_of  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+
+            self._asked = situation.asked(capability, policy)
+            self.changes = changes_of(self._asked)
+        self._intervals: dict[int, tuple[RuleSet, Terms, Weights]] = {}
+
+    @property
+    def rules(self) -> int:
+        """How many rules apply, whatever the time."""
+        return len(self._asked)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RequestTerms, (self.capability, self.policy, self.situation)
+
+    def solved(
+        self,
+        catalog: Catalog,
+        at: Moment | None = None,
+        *,
+        preferred_provider: str | None = None,
+        preferred_model: str | None = None,
+        setup_failures: tuple[SetupFailure, ...] = (),
+        engine: EngineName = "bitset",
+    ) -> Solved:
+        """The request over a catalog at a time, solved.
+
+        Args:
+            catalog: The candidates.
+            at: The time; it may be left out where no rule has a date.
+            preferred_provider: The provider hint.
+            preferred_model: The model hint.
+            setup_failures: Providers that could not be set up.
+            engine: What enumerates the candidates.
+        """
+        situation, active, terms, weights = self.situation, None, self._terms, self._weights
+        if situation is None:
+            constraints = Constraints(terms, catalog)
+        else:
+            rules, terms, weights = self._in_force(at)
+            active = rules.over(catalog)
+            constraints = Constraints(terms, catalog, origins=situation.origins, contacts=situation.contacts)
+        return Solved(
+            self,
+            catalog,
+            constraints,
+            engine_named(engine).solve(constraints),
+            weights,
+            active,
+            at,
+            preferred_provider,
+            preferred_model,
+            setup_failures,
+        )
+
+    def _in_force(self, at: Moment | None) -> "tuple[RuleSet, Terms, Weights]":
+        """The rules that are in force at a time, all terms, and what all preferences weigh; once for each period."""
+        from .rulebook import in_force  # noqa: PLC0415 (as above)
+        from .ruleterms import RuleSet  # noqa: PLC0415
+
+        if at is None and self.changes:
+            raise ValueError("a request whose rules have dates is solved at a time")
+        period = 0 if at is None else bisect_right(self.changes, at.start)
+        found = self._intervals.get(period)
+        if found is None:
+            assert self.situation is not None  # there are no rules without one
+            now = Moment(0, 0) if at is None else at
+            rules = RuleSet.of(in_force(self._asked, now), self.situation.context)
+            weights = self._weights
+            if rules.weights:
+                weights = Weights.of(self.capability.prefer, rules.weights)
+            found = self._intervals[period] = rules, (*self._terms, *rules.constraints), weights
+        return found
 
 
 def solve(
@@ -303,60 +373,22 @@ def solve(
     preferred_model: str | None = None,
     setup_failures: Sequence[SetupFailure | Mapping[str, Any]] = (),
     situation: Situation | None = None,
+    at: Moment | None = None,
     engine: EngineName = "bitset",
 ) -> Solved:
-    """Compile a request against the catalog and solve it. Takes the arguments of `route`, its rules as a situation."""
-    failures: tuple[SetupFailure, ...] = ()
-    if preferred_provider is not None or preferred_model is not None or setup_failures != ():
-        failures = _read_rest(preferred_provider, preferred_model, setup_failures)
-    plainly = situation is None and engine == "bitset"
-    if plainly and type(providers) is Catalog:
-        recent = providers.recent.get((id(capability), id(policy)))
-        if recent is not None:
-            # The very objects that were checked a moment ago, and are frozen.
-            terms, admitted, survivors, memo = recent
-            read, ruled = memo.request
-            return Solved(
-                providers,
-                read,
-                ruled,
-                Constraints(terms, providers, admitted=admitted),
-                survivors,
-                preferred_provider,
-                preferred_model,
-                failures,
-                _memo=memo,
-            )
-    # Most have been checked before; what was made of them then is found in the same step.
-    asked = clauses = None
-    if type(capability) is not Capability or (asked := kept_for(capability)) is None:
-        capability = read_capability(capability)
-    if policy is not None and (type(policy) is not TenantPolicy or (clauses := kept_for(policy)) is None):
-        policy = read_policy(policy)
-    catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
-    memo = ScoreMemo((capability, policy))
-    ruling = None
-    if situation is not None:
-        ruling, constraints = situation.compiled(capability, policy, catalog)
-    else:
-        terms = caller_terms(capability, asked)
-        if policy is not None:
-            terms += clause_terms(policy, clauses)
-        constraints = Constraints(terms, catalog)
-    survivors = engine_named(engine).solve(constraints)
-    if plainly:
-        catalog.recent.keep(capability, policy, (terms, constraints.admitted, survivors, memo))
-    return Solved(
-        catalog,
-        capability,
-        policy,
-        constraints,
-        survivors,
-        preferred_provider,
-        preferred_model,
-        failures,
-        ruling,
-        _memo=memo,
+    """Compile a request against the catalog and solve it.
+
+    Takes the arguments of `route`, its rules as a situation and its time as it is read.
+    """
+    failures = read_rest(preferred_provider, preferred_model, setup_failures)
+    terms = RequestTerms(read_capability(capability), None if policy is None else read_policy(policy), situation)
+    return terms.solved(
+        providers if isinstance(providers, Catalog) else Catalog(providers),
+        at,
+        preferred_provider=preferred_provider,
+        preferred_model=preferred_model,
+        setup_failures=failures,
+        engine=engine,
     )
 
 
@@ -398,8 +430,11 @@ def situation_of(
     tokens: Any = None,
     capability_name: str | None = None,
     origins: Origins | None = None,
-) -> Situation | None:
-    """Read the rules of a request and what they depend on, as `route` takes them; None when there is nothing of it.
+) -> tuple[Situation | None, Moment | None]:
+    """Read the rules of a request and what they depend on, as `route` takes them, and its time.
+
+    Returns:
+        None for both where there are neither rules nor groups of regions: nothing depends on the rest.
 
     Raises:
         InvalidRequestError: Something is broken; all issues.
@@ -411,14 +446,23 @@ def situation_of(
         # Nothing looks at the rest, but a broken one is no less broken.
         if at is not None or tokens is not None or labels is not None:
             _read_facts(labels, at, tokens)
-        return None
-    from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+        return None, None
+    from .kleene import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import read_rulebook  # noqa: PLC0415
 
     book = read_rulebook(rules, waivers=waivers, conditions=conditions, regions=regions)
     moment, call = _read_facts(labels, at, tokens)
-    setting = book.setting(None if call is None else Call.of(*call))
-    return Situation(book, setting, dict(labels or {}), capability_name, moment, origins)
+    context = EvalContext(book.regions, None if call is None else Call.of(*call))
+    return Situation(book, context, dict(labels or {}), capability_name, origins), moment
+
+
+def read_at(at: datetime | str | None) -> Moment:
+    """A time as `route` takes it; the present when absent.
+
+    Raises:
+        InvalidRequestError: It is no time.
+    """
+    return _read_facts(None, at, None)[0]
 
 
 def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
@@ -455,12 +499,12 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number
     return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
 
 
-def _read_rest(
+def read_rest(
     preferred_provider: str | None,
     preferred_model: str | None,
     setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
 ) -> tuple[SetupFailure, ...]:
-    """Check what of a request has no type of its own; the setup failures.
+    """Check the hints of a request, and read its setup failures.
 
     Raises:
         InvalidRequestError: Something is broken; all issues.

@@ -35,7 +35,7 @@ from .providers import (
     routable_problems,
 )
 from .solver import EngineName
-from .solving import Situation, Solved, solve
+from .solving import RequestTerms, Situation, Solved
 
 if TYPE_CHECKING:
     from .bundles.wire import BundleRequest
@@ -105,42 +105,34 @@ class Request:
     """A wire request, read and checked.
 
     Attributes:
-        capability: The declaration.
+        terms: The request, prepared.
         catalog: The providers.
-        policy: The tenant's policy, if one was given.
-        situation: The rules, and what they depend on; None when there are neither rules nor groups of regions.
         at: The time of the request, as it was written.
         document: The request as it was given, with its time filled in.
     """
 
     __slots__ = (
         "at",
-        "capability",
         "catalog",
         "document",
         "include",
-        "policy",
         "preferred_model",
         "preferred_provider",
         "setup_failures",
-        "situation",
+        "terms",
         "why_not",
     )
 
     def __init__(
         self,
         document: dict[str, Any],
-        capability: Capability,
+        terms: RequestTerms,
         catalog: Catalog,
-        policy: TenantPolicy | None,
         setup_failures: tuple[SetupFailure, ...],
-        situation: Situation | None,
     ) -> None:
         self.document = document
-        self.situation = situation
-        self.capability = capability
+        self.terms = terms
         self.catalog = catalog
-        self.policy = policy
         self.setup_failures = setup_failures
         self.preferred_provider: str | None = document.get("preferredProvider")
         self.preferred_model: str | None = document.get("preferredModel")
@@ -151,14 +143,12 @@ class Request:
 
     def solve(self, engine: EngineName = "bitset") -> Solved:
         """The request, compiled and solved."""
-        return solve(
-            self.capability,
+        return self.terms.solved(
             self.catalog,
-            policy=self.policy,
+            read_moment(self.at),
             preferred_provider=self.preferred_provider,
             preferred_model=self.preferred_model,
             setup_failures=self.setup_failures,
-            situation=self.situation,
             engine=engine,
         )
 
@@ -275,7 +265,8 @@ def _read_request(request: Mapping[str, Any], now: datetime | None) -> Request:
     failures = reader.setup_failures()
     reader.raise_problems()
     assert capability is not None  # read_capability raised otherwise, and so did raise_problems
-    return Request(document, capability, Catalog.of_members(providers), policy, failures, _situation(document))
+    terms = RequestTerms(capability, policy, _situation(document))
+    return Request(document, terms, Catalog.of_members(providers), failures)
 
 
 def _situation(document: Mapping[str, Any]) -> Situation | None:
@@ -285,17 +276,17 @@ def _situation(document: Mapping[str, Any]) -> Situation | None:
     contacts = document.get("contacts")
     if not any(sections.values()) and not origins and not contacts:
         return None
-    from .kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from .kleene import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)
     from .rulebook import rulebook_of  # noqa: PLC0415
 
     book = rulebook_of(sections)
     tokens = document.get("tokens")
+    call = None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])
     return Situation(
         book,
-        book.setting(None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])),
+        EvalContext(book.regions, call),
         document.get("labels", {}),
         document.get("capabilityName"),
-        read_moment(document["at"]),
         None if origins is None else _origins_of(origins),
         contacts,
     )

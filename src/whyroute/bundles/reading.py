@@ -135,12 +135,12 @@ def _in_slot(situation: Situation, slot: Mapping[str, Any]) -> Situation:
     """The situation of a slot that has a name, labels or tokens of its own."""
     from ..kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
 
-    setting = situation.setting
+    context = situation.context
     if "tokens" in slot:
-        setting = situation.book.setting(Call.of(slot["tokens"]["prompt"], slot["tokens"]["completion"]))
+        context = replace(context, call=Call.of(slot["tokens"]["prompt"], slot["tokens"]["completion"]))
     return replace(
         situation,
-        setting=setting,
+        context=context,
         labels={**situation.labels, **slot.get("labels", {})},
         capability=slot.get("capabilityName", situation.capability),
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from .. import bits
 from ..catalog import Candidate
-from ..constraints import compile_constraints
 from ..explanations.relaxations import Draft, Edit, Moves, Operation
 from ..issues import shown
 from ..numbers import Number, as_double, exact, wire_number
@@ -162,10 +161,7 @@ class _Editing:
     def _stops(self, clause: str, slot: int) -> bool:
         """Whether a clause, as it stands now, still stops a pick."""
         solved = self.solved.slots[slot]
-        if solved.situation is None:
-            constraints = compile_constraints(solved.capability, self.policy, self.solved.catalog)
-        else:
-            _, constraints = solved.situation.compiled(solved.capability, self.policy, self.solved.catalog)
+        constraints = solved.again(solved.capability, self.policy).constraints
         return any(each.id == clause and not each.admitted >> self.numbers[slot] & 1 for each in constraints)
 
     def _loosen(self, index: int) -> None:

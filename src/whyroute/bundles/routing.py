@@ -9,6 +9,7 @@ from ..errors import InvalidRequestError
 from ..explanations import Limits
 from ..issues import Issue, child
 from ..jsontext import plain
+from ..moments import Moment
 from ..policies import TenantPolicy, read_policy
 from ..providers import SetupFailure, read_setup_failures
 from ..solving import RuleArguments, Situation, situation_of
@@ -55,7 +56,7 @@ def route_bundle(
 
     Five slots of a thousand candidates with four ties take a few tenths of a second.
     """
-    outcome = outcome_of(_solved(slots, providers, together, policy, setup_failures, limit, situation_of(**ruling)))
+    outcome = outcome_of(_solved(slots, providers, together, policy, setup_failures, limit, *situation_of(**ruling)))
     if isinstance(outcome, Bundle):
         return outcome
     raise outcome
@@ -81,7 +82,7 @@ def explain_bundle(
         why_not: For some slots, a (provider id, model name) to compare with the picks.
         limits: How much of each list is made.
     """
-    solved = _solved(slots, providers, together, policy, setup_failures, limit, situation_of(**ruling))
+    solved = _solved(slots, providers, together, policy, setup_failures, limit, *situation_of(**ruling))
     if why_not is not None:
         asked = {slot: dict(zip(("provider", "model"), pair, strict=False)) for slot, pair in why_not.items()}
         issues = why_not_issues(asked, "/whyNot", slots)
@@ -99,6 +100,7 @@ def _solved(
     setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
     limit: SearchLimit | None,
     situation: Situation | None,
+    at: Moment | None,
 ) -> JointSolved:
     documents, ties = _read(slots, list(together))
     read, errors = read_slots(documents, situation)
@@ -111,6 +113,7 @@ def _solved(
         policy=None if policy is None else read_policy(policy),
         setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures != () else (),
         limit=limit,
+        at=at,
     )
 
 

@@ -14,6 +14,7 @@ from ..declarations import Capability
 from ..errors import InvalidRequestError
 from ..issues import Issue, child, shown
 from ..jointsolver import Budget
+from ..moments import Moment
 from ..policies import TenantPolicy
 from ..providers import SetupFailure
 from ..solving import Situation, Solved, solve
@@ -331,10 +332,10 @@ class JointSolved:
 
 def _rule_places(solved: Solved) -> dict[str, int]:
     """The place of each rule that is in force among the rules."""
-    if solved.applied is None:
+    if solved.active is None:
         return {}
-    applied = solved.applied
-    return {f"rules/{term.rule.name}": place for place, term in zip(applied.places, applied.terms, strict=True)}
+    rules = solved.active.rules
+    return {term.id: place for place, term in zip(rules.places, rules.terms, strict=True)}
 
 
 def solve_jointly(
@@ -345,24 +346,22 @@ def solve_jointly(
     policy: TenantPolicy | None = None,
     setup_failures: tuple[SetupFailure, ...] = (),
     limit: SearchLimit | None = None,
+    at: Moment | None = None,
 ) -> JointSolved:
     """Compile the slots of a bundle, and solve each on its own. The search starts when the best bundle is asked for."""
     solved: list[Solved] = []
-    known: dict[Any, Solved] = {}
     for slot in slots:
-        key = (slot.capability, slot.preferred_provider, slot.preferred_model, id(slot.situation))
-        found = known.get(key)
-        if found is None:
-            check_time()
-            found = known[key] = solve(
-                slot.capability,
-                catalog,
-                policy=policy,
-                preferred_provider=slot.preferred_provider,
-                preferred_model=slot.preferred_model,
-                setup_failures=setup_failures,
-                situation=slot.situation,
-            )
+        check_time()
+        found = solve(
+            slot.capability,
+            catalog,
+            policy=policy,
+            preferred_provider=slot.preferred_provider,
+            preferred_model=slot.preferred_model,
+            setup_failures=setup_failures,
+            situation=slot.situation,
+            at=at,
+        )
         solved.append(found)
     return JointSolved(
         tuple(slot.name for slot in slots),

@@ -9,6 +9,7 @@ from ..declarations import read_capability
 from ..errors import InvalidCapabilityError, WhyrouteError
 from ..issues import Issue, child
 from ..jsontext import plain
+from ..moments import read_moment
 from ..policies import TenantPolicy
 from ..providers import SetupFailure
 from ..solving import Situation
@@ -66,6 +67,7 @@ class BundleRequest:
             policy=self.policy,
             setup_failures=self.setup_failures,
             limit=limit,
+            at=read_moment(self.at),
         )
 
     def explanation(self, solved: JointSolved) -> BundleExplanation:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ..catalog import Catalog
-from ..constraints import Origin, compile_with_rules
+from ..constraints import Origin, compile_constraints
 from ..declarations import Capability
-from ..kleene import Compiled, Setting
-from ..rulebook import RequestFacts
+from ..kleene import Compiled
 from ..ruleterms import RuleTerm
 from ..solving import Solved
 from .models import Tenant
@@ -96,8 +95,6 @@ class Gatherer:
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
         self._counts: Counter[Key] = Counter()
-        self._clauses: dict[tuple[int, str, str], tuple[Catalog, frozenset[str]]] = {}
-        self._decided: dict[tuple[int, str], tuple[Setting, bool]] = {}
 
     def count(self, reached: Iterable[Key]) -> None:
         """Add a case that reaches this."""
@@ -106,12 +103,12 @@ class Gatherer:
     def decided(self, condition: Compiled, solved: Solved) -> frozenset[Key]:
         """The named conditions that a condition asks for and that are certain for somebody."""
         assert solved.situation is not None  # a condition is asked for
-        setting = solved.situation.setting
-        return frozenset(
-            ("condition", name)
-            for name, _ in condition.named
-            if self._is_decided(name, condition, setting, solved.catalog)
-        )
+        context, found = solved.situation.context, set()
+        for at, (name, node) in enumerate(condition.named):
+            known = context.known(Compiled(node, condition.named[:at], condition.fields), solved.catalog)
+            if known.yes | known.no:
+                found.add(("condition", name))
+        return frozenset(found)
 
     def reached(self, solved: Solved) -> frozenset[Key]:
         """What a request reaches."""
@@ -121,7 +118,7 @@ class Gatherer:
             found.update(
                 ("clause", *_identity(part), clause) for clause in self._rejecting(part, tenant, solved.catalog)
             )
-        if solved.applied is None:  # a slot of a bundle, where the tenant has no rules
+        if solved.active is None:  # a slot of a bundle, where the tenant has no rules
             return frozenset(found)
         found.update(("rule", name) for name in _telling(solved))
         for condition in self._asked(solved, tenant, found):
@@ -131,20 +128,20 @@ class Gatherer:
 
     def _asked(self, solved: Solved, tenant: str, found: set[Key]) -> Iterator[Compiled]:
         """The conditions of the rules and waivers that are in force; waivers that are of use are added to `found`."""
-        applied, situation = solved.applied, solved.situation
-        assert applied is not None  # every request of a pack has both
+        active, situation = solved.active, solved.situation
+        assert active is not None  # every request of a pack has them
         assert situation is not None
-        named = set(applied.names)
-        request = RequestFacts("", (), None, {}, tenant, situation.at)
+        assert solved.at is not None
+        named = set(active.rules.names)
         for entry in situation.book.entries:
             if entry.rule.name not in named or entry.condition is None:
                 continue
             yield entry.condition
             for lift in entry.lifts:
-                if lift.is_in_force(request):
+                if lift.is_in_force(tenant, solved.at):
                     yield lift.admits
-                    plain = RuleTerm.of(entry, entry.condition, (), situation.setting)
-                    admits = situation.setting.known(lift.admits, solved.catalog).yes
+                    plain = RuleTerm.of(entry, entry.condition, (), situation.context)
+                    admits = situation.context.known(lift.admits, solved.catalog).yes
                     if admits & ~plain.admitted(solved.catalog):
                         found.add(("waiver", lift.waiver.name))
 
@@ -170,35 +167,16 @@ class Gatherer:
 
     def _rejecting(self, part: Part, tenant: str, catalog: Catalog) -> frozenset[str]:
         """The clauses of one part that reject somebody by themselves, whatever is asked for."""
-        key = id(catalog), *_identity(part)
-        kept = self._clauses.get(key)
-        if kept is None:
-            constraints = compile_with_rules(_ANYTHING, as_policy(part, tenant), catalog, regions=self._pack.groups)
-            everyone = catalog.all()
-            each = zip(constraints.ids, constraints.admitted, strict=True)
-            rejecting = frozenset(name for name, admitted in each if name != "kind" and admitted != everyone)
-            kept = self._clauses[key] = catalog, rejecting  # the catalog is kept, or its id could become another's
-        return kept[1]
-
-    def _is_decided(self, name: str, condition: Compiled, setting: Setting, catalog: Catalog) -> bool:
-        key = id(setting), name
-        kept = self._decided.get(key)
-        if kept is None:
-            at = [each for each, _ in condition.named].index(name)
-            node = condition.named[at][1]
-            known = setting.known(Compiled(node, condition.named[:at], condition.fields), catalog)
-            kept = self._decided[key] = setting, (known.yes | known.no) != 0
-        return kept[1]
+        constraints = compile_constraints(_ANYTHING, as_policy(part, tenant), catalog, regions=self._pack.groups)
+        each = zip(constraints.ids, constraints.admitted, strict=True)
+        return frozenset(name for name, admitted in each if name != "kind" and admitted != catalog.all())
 
 
 def _telling(solved: Solved) -> Iterator[str]:
     """The rules that reject somebody, or would if they were not only tried out, and those that change the order."""
-    applied, everyone = solved.applied, solved.catalog.all()
+    applied, everyone = solved.active, solved.catalog.all()
     assert applied is not None  # every request of a pack has it
-    for term, admitted in zip(applied.terms, applied.admitted, strict=True):
-        if admitted != everyone:
-            yield term.rule.name
-    for term in applied.shadow_terms:
+    for term in (*applied.rules.terms, *applied.rules.shadow_terms):
         if term.admitted(solved.catalog) != everyone:
             yield term.rule.name
     for wish in applied.all_wishes:

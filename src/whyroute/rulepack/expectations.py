@@ -103,7 +103,7 @@ class Judge:
         assert condition is not None  # `every` was given
         situation = solved.situation
         assert situation is not None  # every request of a pack has one
-        known = situation.setting.known(condition, solved.catalog)
+        known = situation.context.known(condition, solved.catalog)
         failing = solved.survivors & ~known.yes
         if not failing:
             return
@@ -111,7 +111,7 @@ class Judge:
         for number in _first(failing, _EXAMPLES):
             candidate = solved.catalog.candidate(number)
             values = {name: _observed(name, candidate, situation) for name in condition.fields}
-            deciding = condition.deciding(values, situation.setting.regions)
+            deciding = condition.deciding(values, situation.context.regions)
             why = "; ".join(told(each, values[each.leaf.field], negated=each.negated) for each in deciding)
             notes.append(f"{_pair(candidate.key)}: {why}")
         more = failing.bit_count() - _EXAMPLES
@@ -173,13 +173,13 @@ class Judge:
         """Why a rule of the pack is no constraint of a request."""
         rule = self._pack.rules[name].value
         tenant = "" if solved.policy is None else solved.policy.tenant_id
-        assert solved.situation is not None  # every request of a pack has one
+        assert solved.at is not None  # every request of a pack has one
         if all(each.rule.name != name for each in self._pack.policy(tenant).rules):
             return f"tenant {shown(tenant)} does not have this rule"
         if rule.effect == "prefer":
             return "it prefers, and that only changes the order"
         since, until = (None if each is None else read_moment(each) for each in (rule.from_, rule.until))
-        if not is_within(solved.situation.at, since, until):
+        if not is_within(solved.at, since, until):
             dates = [f"{word} {each}" for word, each in (("from", rule.from_), ("until", rule.until)) if each]
             return f"it holds {' '.join(dates)}, and the request is of another time"
         if rule.shadow:
@@ -248,7 +248,7 @@ def _pair(key: tuple[str, str]) -> str:
 
 
 def _observed(name: str, candidate: Any, situation: Any) -> Any:
-    return observed_value(name, candidate.metadata, candidate.model, situation.setting.call)
+    return observed_value(name, candidate.metadata, candidate.model, situation.context.call)
 
 
 def _first(members: int, count: int) -> Iterator[int]:

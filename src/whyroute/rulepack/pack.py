@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ..caches import remembered
 from ..catalog import Catalog
 from ..conditions import Condition, named_in
 from ..constraints import Origin
@@ -15,15 +14,15 @@ from ..declarations import Capability, read_capability
 from ..errors import InvalidRequestError, WhyrouteError
 from ..facts import label_issues
 from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
-from ..kleene import Call, Setting
-from ..moments import moment_issues, read_moment, written
+from ..kleene import Call, EvalContext
+from ..moments import moment_issues, written
 from ..policies import TenantPolicy, combine
 from ..providers import DeclaredProvider, ProviderMetadata, SetupFailure
 from ..regions import Regions, regions_of
 from ..rulebook import Entry, Rulebook, rulebook_with
 from ..rules import Rule, Waiver
 from ..solver import EngineName
-from ..solving import Situation
+from ..solving import RequestTerms, Situation
 from ..wire import Request
 from .definitions import Definition
 from .models import (
@@ -35,12 +34,14 @@ from .models import (
     PackTest,
     PolicyPart,
     Tenant,
+    Tokens,
 )
 from .problems import Place
 from .reading import bundle_entry
 
 if TYPE_CHECKING:
     from ..bundles.wire import BundleRequest
+    from .compiled import CompiledPack
 
 __all__ = [
     "CLAUSES",
@@ -60,9 +61,6 @@ __all__ = [
 ]
 
 Part = Definition[PolicyPart] | Definition[Tenant]
-
-Settings = dict[Call | None, Setting]
-"""What conditions depend on over one catalog, for each call."""
 
 
 class _UnknownNameError(WhyrouteError):
@@ -220,16 +218,7 @@ class Pack:
     bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
-    _parts_alone: dict[str, TenantPolicy] = field(default_factory=dict, repr=False, compare=False)
-    _brought: dict[str, "_Brought"] = field(default_factory=dict, repr=False, compare=False)
-    _policies_in_force: dict[str, PolicyInForce] = field(default_factory=dict, repr=False, compare=False)
-    _rulebooks: dict[str, Rulebook] = field(default_factory=dict, repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
-    _own: dict[int, Catalog] = field(default_factory=dict, repr=False, compare=False)
-    _seen: dict[str, Catalog] = field(default_factory=dict, repr=False, compare=False)
-    _bases: dict[int, Setting] = field(default_factory=dict, repr=False, compare=False)
-    _settings: dict[tuple[int, Call], Setting] = field(default_factory=dict, repr=False, compare=False)
-    _declared: dict[str, tuple[dict[str, Any], Capability]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def groups(self) -> Regions:
@@ -247,12 +236,17 @@ class Pack:
         Raises:
             UnknownTenantError: The pack doesn't name it.
         """
-        found = self._policies_in_force.get(tenant)
+        return self._view(tenant).policy
+
+    def _view(self, tenant: str) -> "_TenantView":
+        found = self._views.get(tenant)
         if found is None:
-            if tenant not in self.tenants:
-                raise UnknownTenantError(tenant, self.tenants)
-            found = self._policies_in_force[tenant] = self._combined(self.tenants[tenant])
+            raise UnknownTenantError(tenant, self.tenants)
         return found
+
+    @cached_property
+    def _views(self) -> dict[str, "_TenantView"]:
+        return {name: _TenantView(self, tenant) for name, tenant in self.tenants.items()}
 
     def _combined(self, tenant: Definition[Tenant]) -> PolicyInForce:
         parts = tuple(self._parts(tenant))
@@ -290,15 +284,19 @@ class Pack:
         return combine(*map(self._as_policy, parts), regions=self.groups if self.regions else None)
 
     def _as_policy(self, part: Part) -> TenantPolicy:
-        """The clauses of a part, which has its own name for a tenant's; a policy's are made once."""
-        if isinstance(part.value, Tenant):
-            return as_policy(part, part.name)
-        return remembered(self._parts_alone, part.name, len(self.policies), lambda: as_policy(part, part.name))
+        """The clauses of a part, which has its own name for a tenant's."""
+        return as_policy(part, part.name) if isinstance(part.value, Tenant) else self._part_policies[part.name]
+
+    @cached_property
+    def _part_policies(self) -> dict[str, TenantPolicy]:
+        return {name: as_policy(part, name) for name, part in self.policies.items()}
 
     def _brought_by(self, part: Part) -> "_Brought":
-        if isinstance(part.value, Tenant):
-            return self._brought_in(part)
-        return remembered(self._brought, part.name, len(self.policies), lambda: self._brought_in(part))
+        return self._brought_in(part) if isinstance(part.value, Tenant) else self._brought[part.name]
+
+    @cached_property
+    def _brought(self) -> dict[str, "_Brought"]:
+        return {name: self._brought_in(part) for name, part in self.policies.items()}
 
     def _brought_in(self, part: Part) -> "_Brought":
         clauses = tuple((each, clause_origin(part, each)) for each in CLAUSES if sets_clause(part, each))
@@ -319,9 +317,7 @@ class Pack:
         Raises:
             UnknownTenantError: The pack doesn't name it.
         """
-        if tenant not in self.tenants:
-            raise UnknownTenantError(tenant, self.tenants)
-        return tuple(self._parts(self.tenants[tenant]))
+        return tuple(self._parts(self._view(tenant).tenant))
 
     def _parts(self, tenant: Definition[Tenant]) -> Iterator[Part]:
         """The parts of a tenant's policy, each once: of `everyTenant`, then of `extends`, depth first; its own last."""
@@ -346,15 +342,7 @@ class Pack:
         Raises:
             UnknownTenantError: The pack doesn't name it.
         """
-        found = self._rulebooks.get(tenant)
-        if found is None:
-            policy = self.policy(tenant)
-            entries = self.entries
-            found = self._rulebooks[tenant] = self.book.of(
-                (_of_tenant(entries[each.rule.name], tenant) for each in policy.rules),
-                (each.value for each in policy.waivers),
-            )
-        return found
+        return self._view(tenant).rulebook
 
     @cached_property
     def _waivers_of(self) -> dict[str, list[Definition[Waiver]]]:
@@ -383,43 +371,21 @@ class Pack:
         """The rules of the book, by name."""
         return {entry.rule.name: entry for entry in self.book.entries}
 
-    def setting(self, catalog: Catalog, call: Call | None, kept: Settings | None = None) -> Setting:
-        """What conditions depend on for a catalog and a call.
-
-        All tenants have one together, so that what a condition comes to on a catalog is found out once; so have all
-        calls, as far as a condition does not look at what the call costs.
-
-        Args:
-            catalog: The candidates.
-            call: The tokens of the call, where they are known.
-            kept: Where it is kept for a catalog that is not the pack's own, of which the pack keeps nothing.
-        """
-        if kept is not None:
-            base = remembered(kept, None, _SETTINGS, lambda: Setting(self.groups))
-            if call is None:
-                return base
-            return remembered(kept, call, _SETTINGS, lambda: Setting(self.groups, call, base))
-        key = id(catalog)
-        if self._own.get(key) is not catalog:
-            return Setting(self.groups, call)
-        base = remembered(self._bases, key, _SETTINGS, lambda: Setting(self.groups))
-        if call is None:
-            return base
-        return remembered(self._settings, (key, call), _SETTINGS, lambda: Setting(self.groups, call, base))
-
     def declaration(self, capability: str) -> tuple[dict[str, Any], Capability]:
         """The declaration of a capability, as it goes over the wire and as it is read; not to be changed.
 
         Raises:
             UnknownCapabilityError: The pack doesn't name it.
         """
-        found = self._declared.get(capability)
+        found = self._declarations.get(capability)
         if found is None:
-            if capability not in self.capabilities:
-                raise UnknownCapabilityError(capability, self.capabilities)
-            document = _declaration(self.capabilities[capability].value)
-            found = self._declared[capability] = document, read_capability(document)
+            raise UnknownCapabilityError(capability, self.capabilities)
         return found
+
+    @cached_property
+    def _declarations(self) -> dict[str, tuple[dict[str, Any], Capability]]:
+        documents = {name: _declaration(each.value) for name, each in self.capabilities.items()}
+        return {name: (document, read_capability(document)) for name, document in documents.items()}
 
     def visible(self, tenant: str) -> tuple[Definition[PackProvider], ...]:
         """The providers that a tenant sees."""
@@ -427,12 +393,7 @@ class Pack:
 
     def catalog(self, tenant: str) -> Catalog:
         """The candidates that a tenant sees, indexed; tenants that see the same share one."""
-        seen = self._seen.get(tenant)
-        if seen is not None:
-            return seen
-        hidden = tuple(each.name for each in self._restricted if not each.value.visible_to(tenant))
-        found = self._seen[tenant] = self._catalog_without(hidden)
-        return found
+        return self._view(tenant).catalog
 
     @cached_property
     def _restricted(self) -> tuple[Definition[PackProvider], ...]:
@@ -447,8 +408,13 @@ class Pack:
             providers = [each for name, each in self.providers.items() if name not in left_out]
             members = [(DeclaredProvider(each.value.metadata), each.value.metadata) for each in providers]
             found = self._catalogs[hidden] = Catalog.of_members(members)
-            self._own[id(found)] = found
         return found
+
+    def compile(self) -> "CompiledPack":
+        """The prepared requests of each tenant and capability."""
+        from .compiled import CompiledPack  # noqa: PLC0415 (it knows the pack)
+
+        return CompiledPack(self)
 
     def resolve(
         self,
@@ -647,6 +613,72 @@ class Pack:
                 yield from _value_issues(key, value, self.labels, at)
 
 
+_PREPARED: Final = 4096
+"""How many prepared requests of a tenant are kept: labels that a pack declares have many combinations."""
+
+
+class _TenantView:
+    """What a pack says for one tenant, each part made when it is first asked for.
+
+    Attributes:
+        tenant: The tenant.
+    """
+
+    def __init__(self, pack: Pack, tenant: Definition[Tenant]) -> None:
+        self._pack = pack
+        self.tenant = tenant
+        self._prepared: dict[tuple[str, tuple[tuple[str, str], ...]], RequestTerms] = {}
+
+    @cached_property
+    def policy(self) -> PolicyInForce:
+        """What holds for the tenant."""
+        return self._pack._combined(self.tenant)
+
+    @cached_property
+    def rulebook(self) -> Rulebook:
+        """The rules that hold for the tenant, with everything that they refer to."""
+        entries, policy = self._pack.entries, self.policy
+        return Rulebook(
+            tuple(_of_tenant(entries[each.rule.name], self.tenant.name) for each in policy.rules),
+            tuple(each.value for each in policy.waivers),
+            self._pack.groups,
+        )
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The candidates that the tenant sees; tenants that see the same share one."""
+        name = self.tenant.name
+        return self._pack._catalog_without(
+            tuple(each.name for each in self._pack._restricted if not each.value.visible_to(name))
+        )
+
+    def situation(self, labels: Mapping[str, str], tokens: Tokens | None, capability: str | None) -> Situation:
+        """The tenant's rules, and what they depend on for a request."""
+        call = None if tokens is None else Call.of(tokens.prompt, tokens.completion)
+        context = EvalContext(self._pack.groups, call)
+        return Situation(self.rulebook, context, labels, capability, self.policy.origins, self.policy.contacts)
+
+    def terms(self, capability: str, labels: Mapping[str, str]) -> RequestTerms:
+        """The request for a capability of the pack, prepared; kept for the next with the same labels.
+
+        Args:
+            capability: The name of the capability.
+            labels: What is known of the request.
+        """
+        key = capability, tuple(sorted(labels.items()))
+        found = self._prepared.get(key)
+        if found is None:
+            _, asked = self._pack.declaration(capability)
+            tokens = self._pack.capabilities[capability].value.tokens
+            found = RequestTerms(asked, self.policy.clauses, self.situation(labels, tokens, capability))
+            # Where the pack declares no labels, a caller may give any: those are not kept.
+            if self._pack.labels is not None or not labels:
+                if len(self._prepared) >= _PREPARED:
+                    self._prepared = {}
+                self._prepared[key] = found
+        return found
+
+
 def _value_issues(
     key: str, value: str, declared: Mapping[str, Definition[LabelDeclaration]], path: str
 ) -> Iterator[Issue]:
@@ -748,7 +780,6 @@ class Resolved:
         include: Sequence[str] = (),
         now: datetime | None = None,
         setup_failures: Sequence[SetupFailure] = (),
-        settings: Settings | None = None,
     ) -> Request:
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
@@ -756,8 +787,6 @@ class Resolved:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
             setup_failures: Providers that could not be set up, to be named when nothing qualifies.
-            settings: Where what was found out about candidates that are not the pack's own is kept, for the next
-                request with the same.
         """
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
         if "request" in include and setup_failures:
@@ -766,18 +795,15 @@ class Resolved:
             document["at"] = written(now or datetime.now(UTC))
         if include:
             document["include"] = list(include)
-        tokens = self._tokens()
-        book = self.pack.rulebook(self.tenant)
-        situation = Situation(
-            book,
-            self.pack.setting(self.catalog, _call(tokens), settings),
-            self.labels,
-            document.get("capabilityName"),
-            read_moment(document["at"]),
-            self.origins,
-            self.policy.contacts,
-        )
-        return Request(document, self.capability, self.catalog, self.policy.clauses, tuple(setup_failures), situation)
+        return Request(document, self.terms, self.catalog, tuple(setup_failures))
+
+    @property
+    def terms(self) -> RequestTerms:
+        """The request, prepared: that for a capability of the pack once for all its requests with the same labels."""
+        view = self.pack._view(self.tenant)
+        if self.entry is not None:
+            return view.terms(self.entry.name, self.labels)
+        return RequestTerms(self.capability, self.policy.clauses, view.situation(self.labels, None, None))
 
     def answer(self, *, include: Sequence[str] = (), engine: EngineName = "bitset") -> dict[str, Any]:
         """The pack's answer, as it goes over the wire."""
@@ -851,7 +877,6 @@ class ResolvedBundle:
         include: Sequence[str] = (),
         now: datetime | None = None,
         setup_failures: Sequence[SetupFailure] = (),
-        settings: Settings | None = None,
     ) -> "BundleRequest":
         """The request, ready to be solved and answered. The candidates are the pack's own, indexed once.
 
@@ -859,7 +884,6 @@ class ResolvedBundle:
             include: What the answer holds beside the decision or the error: `matched`, `explanation`, `request`.
             now: The time of a request that names none; the present when absent.
             setup_failures: Providers that could not be set up, to be named when nothing qualifies.
-            settings: As for `Resolved.read`.
         """
         # They take long to load, and few packs have bundles.
         from ..bundles.reading import read_together  # noqa: PLC0415
@@ -873,23 +897,11 @@ class ResolvedBundle:
             document["at"] = written(now or datetime.now(UTC))
         if include:
             document["include"] = list(include)
-        around = Situation(
-            self.pack.rulebook(self.policy.tenant),
-            self.pack.setting(self.catalog, None, settings),
-            {},
-            None,
-            read_moment(document["at"]),
-            self.policy.origins,
-            self.policy.contacts,
-        )
+        view = self.pack._view(self.policy.tenant)
         slots = []
         for name, slot in self.slots.items():
-            own = replace(
-                around,
-                setting=self.pack.setting(self.catalog, _call(slot.get("tokens")), settings),
-                labels=slot.get("labels", {}),
-                capability=slot.get("capabilityName"),
-            )
+            labels, tokens = slot.get("labels", {}), slot.get("tokens")
+            own = view.situation(labels, None if tokens is None else Tokens(**tokens), slot.get("capabilityName"))
             asked = read_capability(slot["capability"], child("/slots", name, "capability"))
             slots.append(Slot(name, asked, slot.get("preferredProvider"), slot.get("preferredModel"), own))
         ties = read_together(self.together, self.slots)
@@ -899,13 +911,6 @@ class ResolvedBundle:
         """The pack's answer, as it goes over the wire."""
         return self.read(include=include).answer()
 
-
-def _call(tokens: Mapping[str, Any] | None) -> Call | None:
-    return None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])
-
-
-_SETTINGS: Final = 64
-"""For how many catalogs and calls what was found out is kept."""
 
 _CLAUSES: Final[Mapping[str, tuple[str, str | None]]] = {
     "policy/providers/deny": ("providers", "deny"),

@@ -18,7 +18,7 @@ from .coverage import Coverage, Gatherer
 from .definitions import Definition
 from .expectations import Judge, Mismatch
 from .models import PackTest
-from .pack import Pack, Settings
+from .pack import Pack
 from .problems import Place
 from .reading import EVERY
 
@@ -246,7 +246,6 @@ class _Prepared:
         operator: The labels that the operator sets.
         at: The time of its requests.
         catalog: Its own candidates; None: those that the tenant sees.
-        settings: What was found out about its own candidates.
         declared: The capability that it declares itself.
         key: What tells its requests from those of another test, beside tenant and capability.
     """
@@ -255,7 +254,6 @@ class _Prepared:
     operator: dict[str, str]
     at: str
     catalog: Catalog | None
-    settings: Settings | None
     declared: Capability | None
     key: tuple[Any, ...]
 
@@ -330,7 +328,7 @@ class _Runner:
             text = json.dumps(declared.to_dict(), sort_keys=True)
         own = None if catalog is None else id(test)
         key = tuple(sorted(labels.items())), tuple(sorted(operator.items())), at, own, text
-        return _Prepared(labels, operator, at, catalog, None if catalog is None else {}, declared, key)
+        return _Prepared(labels, operator, at, catalog, declared, key)
 
     def _shared(self, case: Case, prepared: _Prepared) -> _Answer:
         """What the request of a case comes to, which others may have too."""
@@ -363,7 +361,7 @@ class _Runner:
                 operator_labels=prepared.operator,
                 catalog=prepared.catalog,
             )
-            return bundle.read(settings=prepared.settings).solve()
+            return bundle.read().solve()
         capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
         assert capability is not None  # the test declares it where the case has no name for it
         resolved = self._pack.resolve(
@@ -374,4 +372,4 @@ class _Runner:
             operator_labels=prepared.operator,
             catalog=prepared.catalog,
         )
-        return resolved.read(settings=prepared.settings).solve()
+        return resolved.read().solve()

@@ -7,7 +7,7 @@ from typing import Any
 from ...declarations import Capability, read_capability
 from ...errors import WhyrouteError
 from ...issues import shown
-from ...moments import read_moment
+from ...moments import is_within, read_moment
 from ..models import CapabilityEntry, PackTest
 from ..pack import Pack
 from ..reading import EVERY
@@ -76,8 +76,13 @@ def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
     applied: set[str] = set()
     at = survey.now if test.at is None else read_moment(test.at)
     for capability, labels in _requests(survey.pack, tenant, test):
-        facts = survey.facts_of(capability, labels, at)
-        applied |= {name for name in held - applied if survey.entries[name].is_in_force(facts)}
+        facts = survey.facts_of(capability, labels)
+        applied |= {
+            name
+            for name in held - applied
+            if is_within(at, survey.entries[name].since, survey.entries[name].until)
+            and survey.entries[name].applies(facts)
+        }
         if len(applied) == len(held):
             break
     return applied

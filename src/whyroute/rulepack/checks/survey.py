@@ -10,7 +10,7 @@ from ...conditions import Node, condition_order
 from ...declarations import Capability, FeatureNeed
 from ...features import UNSPECIFIED_REGION
 from ...globs import glob
-from ...kleene import PRICE_OF_CALL, Call, Compiled, Known, Setting, compiled
+from ...kleene import PRICE_OF_CALL, Call, Compiled, EvalContext, Known, compiled
 from ...moments import Moment, is_within
 from ...policies import TenantPolicy
 from ...providers import ModelInfo, ProviderMetadata
@@ -238,13 +238,9 @@ class Survey:
         """A condition over candidates, with the named ones that it needs."""
         return compiled(node, self.nodes, self._order)
 
-    def setting(self, call: Call | None = None) -> Setting:
-        """What conditions depend on for a call."""
-        return self.pack.setting(self.catalog, call)
-
     def known(self, condition: Compiled, call: Call | None = None) -> Known:
         """For whom a condition holds, and for whom it does not."""
-        return self.setting(call).known(condition, self.catalog)
+        return EvalContext(self.pack.groups, call).known(condition, self.catalog)
 
     @property
     def entries(self) -> Mapping[str, Entry]:
@@ -287,20 +283,18 @@ class Survey:
         self,
         capability: Capability,
         labels: Mapping[str, str] | None = None,
-        at: Moment | None = None,
     ) -> RequestFacts:
         """What a request for a capability says of itself.
 
         Args:
             capability: The capability.
             labels: The request's labels; those that the capability fixes when absent.
-            at: The request's time; that of the check when absent.
         """
         features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
         entry = capability if isinstance(capability, CapabilityEntry) else None
         fixed = {} if entry is None else entry.labels
         name = None if entry is None else entry.name
-        return RequestFacts(capability.kind, features, name, fixed if labels is None else labels, None, at or self.now)
+        return RequestFacts(capability.kind, features, name, fixed if labels is None else labels, None)
 
     def applies(self, rule: str, capability: str) -> bool | None:
         """Whether a rule looks at requests for a capability, at any time; None: that depends on their labels."""

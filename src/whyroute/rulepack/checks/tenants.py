@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...constraints import compile_with_rules
+from ...constraints import compile_constraints
 from ...declarations import Capability
 from ...issues import shown
 from ...moments import is_within
@@ -47,7 +47,7 @@ _NOTHING = Capability(needs=())
 
 def _admitted(survey: Survey, capability: Capability | None, policy: TenantPolicy | None) -> int:
     """The candidates that a capability's needs admit, or a policy's clauses."""
-    constraints = compile_with_rules(capability or _NOTHING, policy, survey.catalog, regions=survey.regions)
+    constraints = compile_constraints(capability or _NOTHING, policy, survey.catalog, regions=survey.regions)
     members = survey.catalog.all()
     for number, admitted in enumerate(constraints.admitted):
         if number or capability is not None:  # the first is the kind, of which clauses say nothing
@@ -61,7 +61,6 @@ def _left(survey: Survey, group: Group, tenant: str, capability: str, known: dic
     if members is None:
         members = group.view
         call = survey.call_of(survey.pack.capabilities[capability].value)
-        facts = survey.facts[capability]
         for name in group.rules:
             entry = survey.entries[name]
             if entry.condition is None or entry.rule.effect == "prefer" or entry.rule.shadow:
@@ -70,7 +69,7 @@ def _left(survey: Survey, group: Group, tenant: str, capability: str, known: dic
                 continue
             admitted = survey.admitted(entry, entry.condition, call)
             for lift in entry.lifts:
-                if lift.waiver.tenant == tenant and is_within(facts.at, None, lift.until):
+                if lift.waiver.tenant == tenant and is_within(survey.now, None, lift.until):
                     admitted |= survey.known(lift.admits, call).yes
             members &= admitted
             if not members:

@@ -149,7 +149,7 @@ class _Asking:
         entry = side.side.entries[side.side.numbers[rule]]
         if entry.when is None:
             return None
-        return Goal(pack, facts_of(self.bare[pack], side.at), entry.when, entry.rule.effect != "prefer", wanted=True)
+        return Goal(pack, facts_of(self.bare[pack]), entry.when, entry.rule.effect != "prefer", wanted=True)
 
 
 class _Comparing:

@@ -1,21 +1,21 @@
 """One of the two packs, made ready to route any request of any of its tenants on sets of candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...bits import positions
 from ...caches import remembered
 from ...conditions import AllOf, AnyOf, Is, Leaf, Node, Not
-from ...constraints import NamedConstraint, Origin, compile_with_rules
+from ...constraints import NamedConstraint, Origin, compile_constraints
 from ...declarations import Capability, FeatureNeed
 from ...issues import shown
-from ...kleene import Call, Setting
+from ...kleene import Call, EvalContext
 from ...moments import Moment, is_within
-from ...ranking import rank
-from ...rulebook import Entry, RequestFacts, Rulebook
+from ...ranking import Scores, Weights, rank
+from ...rulebook import Entry, InForce, RequestFacts
 from ...rules import Rule
-from ...ruleterms import Ordering, RuleTerm, Wish, apply
+from ...ruleterms import Ordering, RuleSet, RuleTerm, Wish
 from ..pack import Pack, PolicyInForce, Resolved
 
 __all__ = ["Asked", "Outcome", "Rejecting", "ShadowOutcome", "Side", "TenantSide", "facts_of"]
@@ -159,9 +159,9 @@ class Side:
         self._preferences: dict[tuple[int, Call | None], Wish | Ordering | None] = {}
         self._tenants: dict[tuple[str, Moment], TenantSide] = {}
 
-    def setting(self, call: Call | None) -> Setting:
+    def context(self, call: Call | None) -> EvalContext:
         """What conditions depend on for a call."""
-        return self.pack.setting(self.catalog, call)
+        return EvalContext(self.regions, call)
 
     def dated(self, at: Moment) -> tuple[int, int]:
         """The rules whose dates cover a time: those that apply to every request, and those that have a `when`."""
@@ -181,15 +181,14 @@ class Side:
         """Those of some rules with a `when`, whose dates cover the time, that apply to a request."""
         if not rules:
             return 0
-        facts = facts_of(asked, at)
+        facts = facts_of(asked)
         labels = tuple(map(asked.labels.get, self._looked_at))
         key = facts.kind, facts.features, facts.capability, labels
         known = remembered(self._in_force, key, _KEPT, _InForce)
         missing = rules & ~known.asked
         if missing:
-            values: dict[str, Any] = {}
             for number in positions(missing):
-                if self.pack.book.asks_for(self.entries[number], facts, values):
+                if self.entries[number].applies(facts):
                     known.holds |= 1 << number
             known.asked |= missing
         return known.holds & rules
@@ -200,12 +199,12 @@ class Side:
             self._callers,
             capability,
             _KEPT,
-            lambda: tuple(compile_with_rules(capability, None, self.catalog, regions=self.regions)),
+            lambda: tuple(compile_constraints(capability, None, self.catalog, regions=self.regions)),
         )
 
     def clauses(self, policy: PolicyInForce) -> tuple[NamedConstraint, ...]:
         """The clauses of a policy."""
-        constraints = compile_with_rules(
+        constraints = compile_constraints(
             _NOTHING_ASKED, policy.clauses, self.catalog, regions=self.regions, origins=policy.origins
         )
         return tuple(constraints)[1:]
@@ -221,7 +220,7 @@ class Side:
             if entry.condition is None:
                 raise ValueError(f"{shown(entry.rule.name)} orders, and rejects nobody")
             lifting = [lift for lift in entry.lifts if lift.waiver.name in lifts]
-            term = RuleTerm.of(entry, entry.condition, lifting, self.setting(call))
+            term = RuleTerm.of(entry, entry.condition, lifting, self.context(call))
             found = self._terms[key] = term, term.admitted(self.catalog)
         return found
 
@@ -231,10 +230,9 @@ class Side:
             call = None
         key = number, call
         if key not in self._preferences:
-            entry = replace(self.entries[number], when=None, since=None, until=None)
-            facts = RequestFacts("", (), None, {}, None, Moment(0, 0))
-            applied = apply(Rulebook((entry,), (), self.regions), facts, self.setting(call), self.catalog)
-            found: list[Wish | Ordering] = [*applied.all_wishes, *applied.all_orderings]
+            alone = RuleSet.of([InForce(number, self.entries[number], ())], self.context(call))
+            active = alone.over(self.catalog)
+            found: list[Wish | Ordering] = [*active.all_wishes, *active.all_orderings]
             self._preferences[key] = found[0] if found else None
         return self._preferences[key]
 
@@ -251,10 +249,10 @@ class Side:
         return found
 
 
-def facts_of(asked: Asked, at: Moment) -> RequestFacts:
+def facts_of(asked: Asked) -> RequestFacts:
     """What rules may look at in a request; waivers, which go by the tenant, are no matter of these."""
     features = tuple(need.feature for need in asked.capability.needs if isinstance(need, FeatureNeed))
-    return RequestFacts(asked.capability.kind, features, asked.name, asked.labels, None, at)
+    return RequestFacts(asked.capability.kind, features, asked.name, asked.labels, None)
 
 
 _NOTHING_ASKED = Capability.model_construct(needs=())
@@ -302,9 +300,10 @@ class TenantSide:
         for number in self.attached:
             mask |= 1 << number
         self._always, self._conditional = always & mask, conditional & mask
-        facts = RequestFacts("", (), None, {}, policy.tenant, at)
         self._lifts = {
-            number: tuple(lift.waiver.name for lift in side.entries[number].lifts if lift.is_in_force(facts))
+            number: tuple(
+                lift.waiver.name for lift in side.entries[number].lifts if lift.is_in_force(policy.tenant, at)
+            )
             for number in self.attached
             if side.entries[number].lifts
         }
@@ -394,13 +393,14 @@ class TenantSide:
         if not members:
             return None, False
         preferring = list(preferring)
+        wishes = [each for each in preferring if isinstance(each, Wish)]
+        weights = Weights.of(asked.capability.prefer, [wish.weight for wish in wishes])
         ranking = rank(
             members,
             self.side.catalog,
-            asked.capability.prefer,
+            Scores.of(weights, self.side.catalog, wishes),
             asked.preferred_provider,
             asked.preferred_model,
-            wishes=[each for each in preferring if isinstance(each, Wish)],
             orders=[each for each in preferring if isinstance(each, Ordering)],
         )
         return ranking.best(), ranking.fallback
