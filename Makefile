@@ -47,7 +47,7 @@ test-all: lint ## everything
 
 MINUTES ?= 10
 fuzz: $(DEV_STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
-	PYTHONPATH=tests $(BIN)/python tests/fuzz_packs.py --minutes $(MINUTES)
+	PYTHONPATH=tests/support $(BIN)/python tests/support/fuzz_packs.py --minutes $(MINUTES)
 
 bench: $(DEV_STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
 	$(BIN)/python -m benchmarks $(ARGUMENTS)

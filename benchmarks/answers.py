@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 import whyroute as wr
-from whyroute.numbers import ecmascript
+from whyroute.basics.numbers import ecmascript
 
 from .work import Picked
 

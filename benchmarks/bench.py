@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 import whyroute as wr
-from whyroute.catalog import Catalog
+from whyroute.catalog.catalog import Catalog
 
 from .answers import comparable
 from .catalogs import catalog_of, providers_of, request_of

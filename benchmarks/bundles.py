@@ -14,8 +14,8 @@ from whyroute.bundles.explanation import BundleExplanation
 from whyroute.bundles.ranking import ranked_bundle
 from whyroute.bundles.solving import JointSolved, SearchLimit, Slot, solve_jointly
 from whyroute.bundles.ties import Tie
-from whyroute.declarations import Capability
-from whyroute.features import FEATURES
+from whyroute.model.capability import Capability
+from whyroute.model.features import FEATURES
 
 from .bench import Bench, Items, indexed
 from .catalogs import ATTRIBUTES

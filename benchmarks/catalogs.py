@@ -4,11 +4,11 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from whyroute.catalog import Catalog
-from whyroute.declarations import Capability
-from whyroute.features import FEATURES
-from whyroute.policies import TenantPolicy
-from whyroute.providers import ProviderMetadata
+from whyroute.catalog.catalog import Catalog
+from whyroute.model.capability import Capability
+from whyroute.model.features import FEATURES
+from whyroute.model.policy import TenantPolicy
+from whyroute.model.provider import ProviderMetadata
 
 __all__ = [
     "ATTRIBUTES",

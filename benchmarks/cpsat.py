@@ -11,7 +11,7 @@ from typing import Any
 
 from whyroute.bundles.compiling import Same
 from whyroute.bundles.solving import JointSolved
-from whyroute.jointsolver import AtMost, Different, Reaches
+from whyroute.engine.joint import AtMost, Different, Reaches
 
 __all__ = ["best_by_cpsat"]
 

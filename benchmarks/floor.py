@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from whyroute.bits import BitSlices
-from whyroute.catalog import Catalog
-from whyroute.constraints import compile_constraints
+from whyroute.basics.bits import BitSlices
+from whyroute.catalog.catalog import Catalog
+from whyroute.constraints.named import compile_constraints
 
 from .bench import Bench, Items, fitting, indexed, parts_of, router
 from .measuring import OURS, Case, Figure, Part, System, Taken, python_system

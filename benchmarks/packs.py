@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from whyroute.features import FEATURES
+from whyroute.model.features import FEATURES
 
 from .catalogs import REGIONS, metadata_of
 

@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.catalogs import metadata_of
-from whyroute.rulepack import load_pack, metadata_document
+from whyroute.packs import load_pack, metadata_document
 
 MODELS_EACH = 10
 PROVIDER = 100  # the one that some capabilities name

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import whyroute as wr
-from whyroute.catalog import Catalog
-from whyroute.declarations import Capability
-from whyroute.policies import TenantPolicy
-from whyroute.providers import DeclaredProvider, ProviderMetadata
-from whyroute.wire import answer_json
+from whyroute.catalog.catalog import Catalog
+from whyroute.model.capability import Capability
+from whyroute.model.policy import TenantPolicy
+from whyroute.model.provider import DeclaredProvider, ProviderMetadata
+from whyroute.wire.request import answer_json
 
 from .answers import comparable, picked
 from .bench import (
@@ -297,8 +297,8 @@ def packs(bench: Bench) -> list[Part]:
 
 
 def _packs_at(shape: dict[str, int]) -> Items:
-    from whyroute.rulepack import load_pack, run_tests  # noqa: PLC0415 (takes long to load)
-    from whyroute.rulepack.checks import check_pack  # noqa: PLC0415
+    from whyroute.packs import load_pack, run_tests  # noqa: PLC0415 (takes long to load)
+    from whyroute.packs.check import check_pack  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as directory:
         write_pack(Path(directory), **shape)
@@ -425,7 +425,7 @@ def _ordered(answer: list[Any]) -> list[Any]:
 
 
 def _real_catalog() -> tuple[Catalog, list[dict[str, Any]]]:
-    from whyroute.catalogfile import read_providers  # noqa: PLC0415 (loads the reader of YAML)
+    from whyroute.providers.provider_files import read_providers  # noqa: PLC0415 (loads the reader of YAML)
 
     providers = read_providers(_REAL)
     return Catalog(providers), providers

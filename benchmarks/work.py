@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import whyroute as wr
-from whyroute.declarations import Capability
-from whyroute.policies import TenantPolicy
+from whyroute.model.capability import Capability
+from whyroute.model.policy import TenantPolicy
 
 __all__ = ["Picked", "Request", "Row", "best_of", "picker", "rows_of"]
 

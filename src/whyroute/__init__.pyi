@@ -1,52 +1,7 @@
 """The public names, each once: `import whyroute` loads a name when it is first used."""
 
-from .adapters import (
-    AdapterConfigCheckInput as AdapterConfigCheckInput,
-)
-from .adapters import (
-    AdapterConfigProblem as AdapterConfigProblem,
-)
-from .adapters import (
-    AdapterFactoryEntry as AdapterFactoryEntry,
-)
-from .adapters import (
-    AdapterFactoryInput as AdapterFactoryInput,
-)
-from .adapters import (
-    AdapterFactoryRegistry as AdapterFactoryRegistry,
-)
-from .adapters import (
-    AdapterIdentities as AdapterIdentities,
-)
-from .adapters import (
-    AdapterIdentitiesPresent as AdapterIdentitiesPresent,
-)
-from .adapters import (
-    AwsCredentialClient as AwsCredentialClient,
-)
-from .adapters import (
-    AwsCredentials as AwsCredentials,
-)
-from .adapters import (
-    AzureTokenClient as AzureTokenClient,
-)
-from .adapters import (
-    PrepareError as PrepareError,
-)
-from .adapters import (
-    PrepareEvent as PrepareEvent,
-)
-from .adapters import (
-    PrepareProgress as PrepareProgress,
-)
-from .adapters import (
-    PrepareReady as PrepareReady,
-)
-from .adapters import (
-    adapter_config_error as adapter_config_error,
-)
-from .adapters import (
-    check_registration as check_registration,
+from .basics.issues import (
+    Issue as Issue,
 )
 from .bundles import (
     Alternates as Alternates,
@@ -84,98 +39,26 @@ from .bundles import (
 from .bundles import (
     route_bundle as route_bundle,
 )
-from .calls import (
-    CalledModel as CalledModel,
-)
-from .calls import (
-    ModelCallInput as ModelCallInput,
-)
-from .calls import (
-    ModelCallResult as ModelCallResult,
-)
-from .calls import (
-    ModelCallWarning as ModelCallWarning,
-)
-from .calls import (
-    ModelMessage as ModelMessage,
-)
-from .calls import (
-    ModelToolCall as ModelToolCall,
-)
-from .calls import (
-    ModelToolDefinition as ModelToolDefinition,
-)
-from .calls import (
-    StructuredOutputRequest as StructuredOutputRequest,
-)
-from .calls import (
-    UsageCounters as UsageCounters,
-)
-from .catalog import (
+from .catalog.catalog import (
     Candidate as Candidate,
 )
-from .catalog import (
+from .catalog.catalog import (
     Catalog as Catalog,
 )
-from .constraints import (
+from .constraints.named import (
     Constraints as Constraints,
 )
-from .constraints import (
+from .constraints.named import (
     NamedConstraint as NamedConstraint,
 )
-from .constraints import (
+from .constraints.named import (
     Origin as Origin,
 )
-from .decisions import (
-    Decision as Decision,
+from .engine.single import (
+    ENGINES as ENGINES,
 )
-from .declarations import (
-    Budget as Budget,
-)
-from .declarations import (
-    Capability as Capability,
-)
-from .declarations import (
-    ContextWindowBound as ContextWindowBound,
-)
-from .declarations import (
-    ContextWindowNeed as ContextWindowNeed,
-)
-from .declarations import (
-    CostBound as CostBound,
-)
-from .declarations import (
-    CostNeed as CostNeed,
-)
-from .declarations import (
-    FeatureNeed as FeatureNeed,
-)
-from .declarations import (
-    LatencyBound as LatencyBound,
-)
-from .declarations import (
-    LatencyNeed as LatencyNeed,
-)
-from .declarations import (
-    ModelsNeed as ModelsNeed,
-)
-from .declarations import (
-    NameLists as NameLists,
-)
-from .declarations import (
-    Need as Need,
-)
-from .declarations import (
-    Preference as Preference,
-)
-from .declarations import (
-    ProvidersNeed as ProvidersNeed,
-)
-from .declarations import (
-    RegionNeed as RegionNeed,
-)
-from .declarations import (
-    define_capability as define_capability,
+from .engine.single import (
+    EngineName as EngineName,
 )
 from .errors import (
     AdapterConfigError as AdapterConfigError,
@@ -255,64 +138,244 @@ from .explanations import (
 from .explanations import (
     Unknown as Unknown,
 )
-from .features import (
+from .model.calls import (
+    CalledModel as CalledModel,
+)
+from .model.calls import (
+    ModelCallInput as ModelCallInput,
+)
+from .model.calls import (
+    ModelCallResult as ModelCallResult,
+)
+from .model.calls import (
+    ModelCallWarning as ModelCallWarning,
+)
+from .model.calls import (
+    ModelMessage as ModelMessage,
+)
+from .model.calls import (
+    ModelToolCall as ModelToolCall,
+)
+from .model.calls import (
+    ModelToolDefinition as ModelToolDefinition,
+)
+from .model.calls import (
+    StructuredOutputRequest as StructuredOutputRequest,
+)
+from .model.calls import (
+    UsageCounters as UsageCounters,
+)
+from .model.capability import (
+    Budget as Budget,
+)
+from .model.capability import (
+    Capability as Capability,
+)
+from .model.capability import (
+    ContextWindowBound as ContextWindowBound,
+)
+from .model.capability import (
+    ContextWindowNeed as ContextWindowNeed,
+)
+from .model.capability import (
+    CostBound as CostBound,
+)
+from .model.capability import (
+    CostNeed as CostNeed,
+)
+from .model.capability import (
+    FeatureNeed as FeatureNeed,
+)
+from .model.capability import (
+    LatencyBound as LatencyBound,
+)
+from .model.capability import (
+    LatencyNeed as LatencyNeed,
+)
+from .model.capability import (
+    ModelsNeed as ModelsNeed,
+)
+from .model.capability import (
+    NameLists as NameLists,
+)
+from .model.capability import (
+    Need as Need,
+)
+from .model.capability import (
+    Preference as Preference,
+)
+from .model.capability import (
+    ProvidersNeed as ProvidersNeed,
+)
+from .model.capability import (
+    RegionNeed as RegionNeed,
+)
+from .model.capability import (
+    define_capability as define_capability,
+)
+from .model.features import (
     BUILT_IN_KINDS as BUILT_IN_KINDS,
 )
-from .features import (
+from .model.features import (
     DEFAULT_KIND as DEFAULT_KIND,
 )
-from .features import (
+from .model.features import (
     FEATURE_DESCRIPTIONS as FEATURE_DESCRIPTIONS,
 )
-from .features import (
+from .model.features import (
     FEATURES as FEATURES,
 )
-from .issues import (
-    Issue as Issue,
-)
-from .policies import (
+from .model.policy import (
     TenantPolicy as TenantPolicy,
 )
-from .policies import (
+from .model.policy import (
     combine as combine,
 )
-from .providers import (
+from .model.provider import (
     DeclaredProvider as DeclaredProvider,
 )
-from .providers import (
+from .model.provider import (
     ModelCost as ModelCost,
 )
-from .providers import (
+from .model.provider import (
     ModelInfo as ModelInfo,
 )
-from .providers import (
+from .model.provider import (
     ModelProvider as ModelProvider,
 )
-from .providers import (
+from .model.provider import (
     ModelThinking as ModelThinking,
 )
-from .providers import (
+from .model.provider import (
     ProviderMetadata as ProviderMetadata,
 )
-from .providers import (
+from .model.provider import (
     SetupFailure as SetupFailure,
 )
-from .ranking import (
-    RankedCandidates as RankedCandidates,
+from .packs import (
+    Case as Case,
 )
-from .registry import (
+from .packs import (
+    CaseResult as CaseResult,
+)
+from .packs import (
+    NoTestsError as NoTestsError,
+)
+from .packs import (
+    Pack as Pack,
+)
+from .packs import (
+    PackError as PackError,
+)
+from .packs import (
+    Place as Place,
+)
+from .packs import (
+    PolicyInForce as PolicyInForce,
+)
+from .packs import (
+    Problem as Problem,
+)
+from .packs import (
+    Resolved as Resolved,
+)
+from .packs import (
+    ResolvedBundle as ResolvedBundle,
+)
+from .packs import (
+    Results as Results,
+)
+from .packs import (
+    UnknownBundleError as UnknownBundleError,
+)
+from .packs import (
+    UnknownCapabilityError as UnknownCapabilityError,
+)
+from .packs import (
+    UnknownTenantError as UnknownTenantError,
+)
+from .packs import (
+    load_pack as load_pack,
+)
+from .packs import (
+    run_tests as run_tests,
+)
+from .packs.check import (
+    Finding as Finding,
+)
+from .packs.check import (
+    check_pack as check_pack,
+)
+from .packs.diff import (
+    Comparison as Comparison,
+)
+from .packs.diff import (
+    compare_packs as compare_packs,
+)
+from .providers.adapters import (
+    AdapterConfigCheckInput as AdapterConfigCheckInput,
+)
+from .providers.adapters import (
+    AdapterConfigProblem as AdapterConfigProblem,
+)
+from .providers.adapters import (
+    AdapterFactoryEntry as AdapterFactoryEntry,
+)
+from .providers.adapters import (
+    AdapterFactoryInput as AdapterFactoryInput,
+)
+from .providers.adapters import (
+    AdapterFactoryRegistry as AdapterFactoryRegistry,
+)
+from .providers.adapters import (
+    AdapterIdentities as AdapterIdentities,
+)
+from .providers.adapters import (
+    AdapterIdentitiesPresent as AdapterIdentitiesPresent,
+)
+from .providers.adapters import (
+    AwsCredentialClient as AwsCredentialClient,
+)
+from .providers.adapters import (
+    AwsCredentials as AwsCredentials,
+)
+from .providers.adapters import (
+    AzureTokenClient as AzureTokenClient,
+)
+from .providers.adapters import (
+    PrepareError as PrepareError,
+)
+from .providers.adapters import (
+    PrepareEvent as PrepareEvent,
+)
+from .providers.adapters import (
+    PrepareProgress as PrepareProgress,
+)
+from .providers.adapters import (
+    PrepareReady as PrepareReady,
+)
+from .providers.adapters import (
+    adapter_config_error as adapter_config_error,
+)
+from .providers.adapters import (
+    check_registration as check_registration,
+)
+from .providers.registry import (
     ProviderRegistry as ProviderRegistry,
 )
-from .registry import (
+from .providers.registry import (
     Registry as Registry,
 )
-from .router import (
+from .routing.decision import (
+    Decision as Decision,
+)
+from .routing.facade import (
     explain as explain,
 )
-from .router import (
+from .routing.facade import (
     match as match,
 )
-from .router import (
+from .routing.facade import (
     route as route,
 )
 from .routing.prepare import (
@@ -324,73 +387,10 @@ from .routing.prepare import (
 from .routing.prepare import (
     prepare as prepare,
 )
-from .rulepack import (
-    Case as Case,
+from .solving.ranking import (
+    RankedCandidates as RankedCandidates,
 )
-from .rulepack import (
-    CaseResult as CaseResult,
-)
-from .rulepack import (
-    NoTestsError as NoTestsError,
-)
-from .rulepack import (
-    Pack as Pack,
-)
-from .rulepack import (
-    PackError as PackError,
-)
-from .rulepack import (
-    Place as Place,
-)
-from .rulepack import (
-    PolicyInForce as PolicyInForce,
-)
-from .rulepack import (
-    Problem as Problem,
-)
-from .rulepack import (
-    Resolved as Resolved,
-)
-from .rulepack import (
-    ResolvedBundle as ResolvedBundle,
-)
-from .rulepack import (
-    Results as Results,
-)
-from .rulepack import (
-    UnknownBundleError as UnknownBundleError,
-)
-from .rulepack import (
-    UnknownCapabilityError as UnknownCapabilityError,
-)
-from .rulepack import (
-    UnknownTenantError as UnknownTenantError,
-)
-from .rulepack import (
-    load_pack as load_pack,
-)
-from .rulepack import (
-    run_tests as run_tests,
-)
-from .rulepack.checks import (
-    Finding as Finding,
-)
-from .rulepack.checks import (
-    check_pack as check_pack,
-)
-from .rulepack.diffing import (
-    Comparison as Comparison,
-)
-from .rulepack.diffing import (
-    compare_packs as compare_packs,
-)
-from .solver import (
-    ENGINES as ENGINES,
-)
-from .solver import (
-    EngineName as EngineName,
-)
-from .wire import (
+from .wire.request import (
     answer as answer,
 )
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from json.encoder import JSONEncoder, encode_basestring
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from .frozen import FrozenDict, frozen, thawed
-from .issues import MAX_ISSUES, Issue, capped, shown
-from .numbers import Number, ecmascript
+from .basics.frozen import FrozenDict, frozen, thawed
+from .basics.issues import MAX_ISSUES, Issue, capped, shown
+from .basics.numbers import Number, ecmascript
 
 if TYPE_CHECKING:
     from .explanations import Explanation

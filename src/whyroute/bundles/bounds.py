@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from ..jointsolver import AtMost, Different, Reduced, Tie
+from ..engine.joint import AtMost, Different, Reduced, Tie
 
 __all__ = ["reduced"]
 

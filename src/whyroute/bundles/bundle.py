@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..catalog import Candidate
+from ..basics.issues import printable, quoted, shown
+from ..basics.numbers import Number, ecmascript
+from ..catalog.catalog import Candidate
+from ..documents.phrases import joined
 from ..errors import Reason, WhyrouteError
-from ..issues import printable, quoted, shown
-from ..numbers import Number, ecmascript
-from ..wording import joined
 from .explanation import BundleExplanation, reasons_of_bundle
 from .ranking import Alternates, ranked_bundle
 from .solving import BundleShadow, JointSolved

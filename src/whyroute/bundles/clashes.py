@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .. import bits
-from ..deadlines import check_time
+from ..basics import bits
+from ..basics.deadlines import check_time
+from ..engine.joint import Budget, Different, Reaches
 from ..explanations.found import Conflicts
 from ..explanations.walker import one_core, walk
-from ..jointsolver import Budget, Different, Reaches
 from .compiling import Compiled, Same
 from .joint import feasible
 from .solving import JointSolved

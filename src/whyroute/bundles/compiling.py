@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..catalog import Catalog
-from ..jointsolver import AtMost, Different, Reaches
-from ..jointsolver import Tie as SearchTie
-from ..numbers import Number, scaled
+from ..basics.numbers import Number, scaled
+from ..catalog.catalog import Catalog
+from ..engine.joint import AtMost, Different, Reaches
+from ..engine.joint import Tie as SearchTie
 from .ties import EXACT_FIELDS, NUMBER_FIELDS, Tie
 
 __all__ = ["Compiled", "Compiler", "Piece", "Same"]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..catalog import Candidate
-from ..numbers import Number
+from ..basics.numbers import Number
+from ..catalog.catalog import Candidate
 from .clashes import Clashes
 from .failing import Failed, failed_dicts, failures_of
 from .joint import best

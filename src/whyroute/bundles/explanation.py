@@ -7,13 +7,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from ..catalog import Candidate, Catalog
-from ..constraints import NamedConstraint
+from ..catalog.catalog import Candidate, Catalog
+from ..constraints.named import NamedConstraint
 from ..errors import Reason
 from ..explanations import Limits, reasons_of
 from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
-from ..providers import SetupFailure
+from ..model.provider import SetupFailure
 from .clashes import Clashes
 from .contrast import BundleContrast, contrast_of
 from .failing import NearBundle, failures_of

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..catalog import Candidate
+from ..basics.issues import shown
+from ..basics.numbers import Number, ecmascript, wire_number
+from ..catalog.catalog import Candidate
+from ..documents.phrases import joined
 from ..errors import RejectionReason
-from ..issues import shown
-from ..numbers import Number, ecmascript, wire_number
-from ..wording import joined
 from .solving import JointConstraint, JointSolved
 from .ties import Tie
 

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final
 
-from ..jointsolver import AtMost, Budget, Different, Reaches, Reduced, SpentError, Tie, search
+from ..engine.joint import AtMost, Budget, Different, Reaches, Reduced, SpentError, Tie, search
 from .bounds import reduced
 from .compiling import Compiled, Same
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from .. import bits
-from ..deadlines import check_time
-from ..numbers import Number, wire_number
-from ..solving import Solved
+from ..basics import bits
+from ..basics.deadlines import check_time
+from ..basics.numbers import Number, wire_number
+from ..solving.request import Solved
 
 __all__ = ["Ranked", "costs_of", "ranked_of", "total_score"]
 

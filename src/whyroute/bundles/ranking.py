@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ..catalog import Candidate
-from ..frozen import FrozenDict
-from ..numbers import Number
+from ..basics.frozen import FrozenDict
+from ..basics.numbers import Number
+from ..catalog.catalog import Candidate
 from .ordering import total_score
 from .solving import JointSolved
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ..declarations import Capability, read_capability
+from ..basics.issues import Issue, child, did_you_mean, quoted, shown
+from ..documents.json_text import plain
+from ..documents.phrases import found, missing_keys, unknown_key
 from ..errors import InvalidCapabilityError
-from ..facts import label_issues, token_issues
-from ..issues import Issue, child, did_you_mean, quoted, shown
-from ..jsontext import plain
-from ..solving import Situation
-from ..wording import found, missing_keys, unknown_key
+from ..model.capability import Capability, read_capability
+from ..model.request_facts import label_issues, token_issues
+from ..solving.request import Situation
 from .solving import Slot
 from .ties import Tie, read_tie, tie_issues
 
@@ -133,7 +133,7 @@ def read_slots(
 
 def _in_slot(situation: Situation, slot: Mapping[str, Any]) -> Situation:
     """The situation of a slot that has a name, labels or tokens of its own."""
-    from ..kleene import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+    from ..constraints.three_valued import Call  # noqa: PLC0415 (takes long to load, and most requests have no rules)
 
     context = situation.context
     if "tokens" in slot:

@@ -6,13 +6,13 @@ from fractions import Fraction
 from math import inf, isfinite, nextafter
 from typing import Any
 
-from .. import bits
-from ..catalog import Candidate
+from ..basics import bits
+from ..basics.issues import shown
+from ..basics.numbers import Number, as_double, exact, wire_number
+from ..catalog.catalog import Candidate
+from ..constraints.terms import ContextWindowTerm, ListTerm, PriceTerm
 from ..explanations.relaxations import Draft, Edit, Moves, Operation
-from ..issues import shown
-from ..numbers import Number, as_double, exact, wire_number
-from ..policies import TenantPolicy
-from ..terms import ContextWindowTerm, ListTerm, PriceTerm
+from ..model.policy import TenantPolicy
 from .joint import best
 from .ordering import costs_of, ranked_of
 from .solving import JointConstraint, JointSolved

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from ..catalog import Catalog
-from ..declarations import Capability
+from ..basics.issues import Issue, child
+from ..catalog.catalog import Catalog
+from ..documents.json_text import plain
 from ..errors import InvalidRequestError
 from ..explanations import Limits
-from ..issues import Issue, child
-from ..jsontext import plain
-from ..moments import Moment
-from ..policies import TenantPolicy, read_policy
-from ..providers import SetupFailure, read_setup_failures
-from ..solving import RuleArguments, Situation, situation_of
+from ..model.capability import Capability
+from ..model.policy import TenantPolicy, read_policy
+from ..model.provider import SetupFailure, read_setup_failures
+from ..model.timestamps import Moment
+from ..solving.request import RuleArguments, Situation, situation_of
 from .bundle import Bundle, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..catalog import Candidate
+from ..basics.issues import printable, shown
+from ..basics.numbers import ecmascript, wire_number
+from ..catalog.catalog import Candidate
+from ..documents.phrases import joined
+from ..engine.joint import Budget
 from ..explanations.words import clash_sentence as slot_clash_sentence
 from ..explanations.words import few, named
-from ..issues import printable, shown
-from ..jointsolver import Budget
-from ..numbers import ecmascript, wire_number
-from ..wording import joined
 from .joint import best
 from .ordering import costs_of, ranked_of
 from .solving import JointConstraint, JointSolved

@@ -6,18 +6,18 @@ from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any, Literal
 
-from .. import bits
-from ..catalog import Candidate, Catalog
-from ..constraints import NamedConstraint, Origin, Owner
-from ..deadlines import check_time
-from ..declarations import Capability
+from ..basics import bits
+from ..basics.deadlines import check_time
+from ..basics.issues import Issue, child, shown
+from ..catalog.catalog import Candidate, Catalog
+from ..constraints.named import NamedConstraint, Origin, Owner
+from ..engine.joint import Budget
 from ..errors import InvalidRequestError
-from ..issues import Issue, child, shown
-from ..jointsolver import Budget
-from ..moments import Moment
-from ..policies import TenantPolicy
-from ..providers import SetupFailure
-from ..solving import Situation, Solved, solve
+from ..model.capability import Capability
+from ..model.policy import TenantPolicy
+from ..model.provider import SetupFailure
+from ..model.timestamps import Moment
+from ..solving.request import Situation, Solved, solve
 from .compiling import Compiled, Compiler
 from .joint import Best, best
 from .ordering import Ranked, costs_of, ranked_of

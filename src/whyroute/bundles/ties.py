@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from ..catalog import Candidate
-from ..features import UNSPECIFIED_REGION
-from ..issues import Issue, child, did_you_mean, shown
-from ..numbers import Number, as_double, ecmascript, exact
-from ..terms import COMPARE
-from ..wording import found, in_backticks, missing_keys, unknown_key
+from ..basics.issues import Issue, child, did_you_mean, shown
+from ..basics.numbers import Number, as_double, ecmascript, exact
+from ..catalog.catalog import Candidate
+from ..constraints.terms import COMPARE
+from ..documents.phrases import found, in_backticks, missing_keys, unknown_key
+from ..model.features import UNSPECIFIED_REGION
 
 __all__ = ["EXACT_FIELDS", "KINDS", "NUMBER_FIELDS", "Tie", "read_tie", "tie_issues"]
 

@@ -4,15 +4,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..catalog import Catalog
-from ..declarations import read_capability
+from ..basics.issues import Issue, child
+from ..catalog.catalog import Catalog
+from ..documents.json_text import plain
 from ..errors import InvalidCapabilityError, WhyrouteError
-from ..issues import Issue, child
-from ..jsontext import plain
-from ..moments import read_moment
-from ..policies import TenantPolicy
-from ..providers import SetupFailure
-from ..solving import Situation
+from ..model.capability import read_capability
+from ..model.policy import TenantPolicy
+from ..model.provider import SetupFailure
+from ..model.timestamps import read_moment
+from ..solving.request import Situation
 from .bundle import Bundle, BundleLimitError, BundleUnsatisfiableError, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues

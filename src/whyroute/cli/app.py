@@ -7,8 +7,8 @@ from typing import Annotated, Any, NamedTuple, Optional
 import typer
 
 from .. import __version__
-from ..issues import shown
-from ..jsontext import is_unicode
+from ..basics.issues import shown
+from ..documents.json_text import is_unicode
 from .completion import capabilities, labels, tenants
 from .output import CommandError, complain, print_json, print_json_text, print_lines, print_text, remark, settled
 from .usage import Command, examples
@@ -282,9 +282,9 @@ def route(
 
     Exit status 0 when a candidate qualifies, 1 when none does, 2 when the request is unusable.
     """
-    from ..decisions import Decision, outcome_of  # noqa: PLC0415
     from ..explanations import Explanation  # noqa: PLC0415
     from ..render import decision_lines  # noqa: PLC0415
+    from ..routing.decision import Decision, outcome_of  # noqa: PLC0415
 
     parsed = _read(
         Asked(pack, tenant, capability, label or [], at, prefer_provider, prefer_model, request, providers),
@@ -446,7 +446,7 @@ def _of_pack(asked: Asked) -> Any:
 
 
 def _of_wire(asked: Asked) -> Any:
-    from ..wire import read_request  # noqa: PLC0415
+    from ..wire.request import read_request  # noqa: PLC0415
     from .inputs import request_document  # noqa: PLC0415
 
     given = {
@@ -843,11 +843,11 @@ def schema(
 ) -> None:
     """Print a JSON Schema (draft 2020-12), for editors and validators."""
     if name is SchemaName.pack:
-        from ..rulepack.schema import pack_schema  # noqa: PLC0415
+        from ..packs.load.schema import pack_schema  # noqa: PLC0415
 
         print_json(pack_schema(), output)
         return
-    from ..wireschemas import schema_named  # noqa: PLC0415
+    from ..wire.schemas import schema_named  # noqa: PLC0415
 
     print_json(schema_named(name.value), output)
 
@@ -884,7 +884,7 @@ def import_(
     What can't be used is left out and counted on stderr: no price is ever guessed.
     """
     from ..errors import WhyrouteError  # noqa: PLC0415
-    from ..importers import import_catalog, skipped_lines, to_json, to_yaml  # noqa: PLC0415
+    from ..providers.importers import import_catalog, skipped_lines, to_json, to_yaml  # noqa: PLC0415
 
     try:
         result = import_catalog(source.value, file, overlay)

@@ -11,11 +11,11 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO, Final
 
+from ..basics.issues import Issue, printable
+from ..documents.json_text import JsonTextError, read_json, terminal_safe
+from ..engine.single import EngineName
 from ..errors import InvalidRequestError
-from ..issues import Issue, printable
-from ..jsontext import JsonTextError, read_json, terminal_safe
-from ..solver import EngineName
-from ..wire import answer_json, id_of
+from ..wire.request import answer_json, id_of
 from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
 from .output import CommandError, ReaderGoneError, complain, reason_of, remark, sink
 from .progress import Columns, progress_bar

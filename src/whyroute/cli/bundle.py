@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from ..basics.issues import shown
 from ..bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..bundles.solving import JointSolved, SearchLimit
 from ..bundles.wire import BundleRequest
-from ..catalogfile import read_document
 from ..errors import WhyrouteError
-from ..issues import shown
+from ..providers.provider_files import read_document
 from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
-from ..wire import read_bundle_request
+from ..wire.request import read_bundle_request
 from .candidates import candidate_named
 from .inputs import request_document
 from .output import CommandError, print_json, print_lines, print_text, settled

@@ -1,7 +1,7 @@
 """Candidates as they are named on the command line."""
 
-from ..catalog import Catalog
-from ..issues import shown
+from ..basics.issues import shown
+from ..catalog.catalog import Catalog
 from .output import CommandError
 
 __all__ = ["candidate_named"]

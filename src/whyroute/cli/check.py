@@ -6,12 +6,12 @@ from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 from .. import __version__
+from ..basics.issues import printable
 from ..errors import WhyrouteError
-from ..issues import printable
-from ..moments import moment_issues
+from ..model.timestamps import moment_issues
+from ..packs.check import Finding, check_pack
 from ..render.checks import annotation_lines, check_document, check_lines, counts, kind_lines
 from ..render.sarif import relative_paths, sarif_log
-from ..rulepack.checks import Finding, check_pack
 from .output import CommandError, print_json, print_lines, remark, settled
 from .packs import not_loaded, whole_pack
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from ..rulepack import Pack
+    from ..packs import Pack
 
 __all__ = ["capabilities", "labels", "tenants"]
 
@@ -39,7 +39,7 @@ def _beginning(names: Iterable[str], start: str) -> list[str]:
 def _pack(context: typer.Context) -> "Pack | None":
     """The pack, where there is one that loads: a shell that completes has no use for what is wrong with it."""
     from ..errors import WhyrouteError  # noqa: PLC0415
-    from ..rulepack import load_pack  # noqa: PLC0415
+    from ..packs import load_pack  # noqa: PLC0415
 
     # An option without its value yet keeps the parser from sharing out what it has read.
     path = context.params.get("pack") or next(iter(context.args), None)

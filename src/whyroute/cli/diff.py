@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..basics.issues import printable, shown
 from ..errors import WhyrouteError
-from ..issues import printable, shown
-from ..moments import moment_issues, written
-from ..rulepack import Pack
-from ..rulepack.diffing import Comparison, PackRequest, compare_packs, read_requests
-from ..rulepack.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
+from ..model.timestamps import moment_issues, written
+from ..packs import Pack
+from ..packs.diff import Comparison, PackRequest, compare_packs, read_requests
+from ..packs.source.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
 from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 from .progress import progress_bar

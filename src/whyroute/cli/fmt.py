@@ -4,10 +4,10 @@ import difflib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..rulepack import PackError, Problem
-from ..rulepack.composing import compose
-from ..rulepack.formatting import formatted
-from ..rulepack.sources import Source, read_sources, source_of
+from ..packs import PackError, Problem
+from ..packs.format import formatted
+from ..packs.load.composing import compose
+from ..packs.source.sources import Source, read_sources, source_of
 from .inputs import STDIN, read_bytes, source_name
 from .output import CommandError, print_text, remark, replacing
 from .packs import opened

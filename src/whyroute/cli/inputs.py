@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ..basics.files import FileTooLargeError, read_stream
+from ..basics.issues import Issue, printable
+from ..documents.json_text import JsonTextError, read_json
 from ..errors import InvalidRequestError, WhyrouteError
-from ..files import FileTooLargeError, read_stream
-from ..issues import Issue, printable
-from ..jsontext import JsonTextError, read_json
 from .output import CommandError, reason_of
 
 __all__ = [
@@ -148,7 +148,7 @@ def request_document(name: str, providers: str | None) -> dict[str, Any]:
         raise InvalidRequestError([Issue("", f"{shown}: a request is a JSON object")])
     if providers is None:
         return document
-    from ..catalogfile import read_providers  # noqa: PLC0415 (brings the YAML reader)
+    from ..providers.provider_files import read_providers  # noqa: PLC0415 (brings the YAML reader)
 
     if "providers" in document:
         raise CommandError(f"{shown} has `providers` of its own; leave them out, or leave out --providers")

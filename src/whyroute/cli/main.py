@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from ..issues import printable
+from ..basics.issues import printable
 from .app import app
 from .output import (
     CommandError,

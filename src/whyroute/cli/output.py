@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO, cast
 
 import typer
 
+from ..basics.issues import printable
+from ..documents.json_text import indented, terminal_safe
 from ..errors import WhyrouteError
-from ..issues import printable
-from ..jsontext import indented, terminal_safe
 
 if TYPE_CHECKING:
+    from ..packs import PackError
     from ..render.lines import Line
-    from ..rulepack import PackError
 
 __all__ = [
     "CommandError",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..catalogfile import UnreadableFileError, read_document
+from ..basics.issues import Issue, printable, shown
 from ..errors import InvalidRequestError, WhyrouteError
-from ..issues import Issue, printable, shown
-from ..moments import moment_issues, written
-from ..rulepack import Pack, load_pack
-from ..rulepack.sources import SUFFIXES
-from ..wire import Request
+from ..model.timestamps import moment_issues, written
+from ..packs import Pack, load_pack
+from ..packs.source.sources import SUFFIXES
+from ..providers.provider_files import UnreadableFileError, read_document
+from ..wire.request import Request
 from .output import CommandError
 
 __all__ = ["in_options", "labels_of", "not_loaded", "opened", "request_of", "time_of", "whole_pack"]

@@ -89,7 +89,7 @@ def missing_extra(error: ModuleNotFoundError, purpose: str) -> CommandError:
 
 
 def _adapters(named: str) -> Any:
-    from ..adapters import AdapterFactoryRegistry  # noqa: PLC0415
+    from ..providers.adapters import AdapterFactoryRegistry  # noqa: PLC0415
 
     module, colon, name = named.partition(":")
     if not colon or not module or not name:

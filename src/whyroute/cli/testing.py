@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import WhyrouteError
-from ..moments import written
-from ..rulepack import CaseResult, Results, load_pack, run_tests
-from ..watching import changes
+from ..model.timestamps import written
+from ..packs import CaseResult, Results, load_pack, run_tests
+from ..packs.watch import changes
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
 from .packs import not_loaded
 from .progress import progress_bar

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import WhyrouteError
-from ..moments import moment_issues, read_moment, written
+from ..model.timestamps import moment_issues, read_moment, written
 from .output import CommandError, print_text, remark
 
 __all__ = ["run_token"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from ..issues import did_you_mean, shown
+from ..basics.issues import did_you_mean, shown
 
 __all__ = ["Command", "examples", "usage_message"]
 

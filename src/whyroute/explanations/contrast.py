@@ -9,11 +9,11 @@ from itertools import islice
 from operator import add
 from typing import Any, Literal
 
-from .. import bits
-from ..catalog import Candidate, Catalog
-from ..numbers import Number, wire_number
-from ..ranking import Ranking
-from ..solving import Solved
+from ..basics import bits
+from ..basics.numbers import Number, wire_number
+from ..catalog.catalog import Candidate, Catalog
+from ..solving.ranking import Ranking
+from ..solving.request import Solved
 from .failures import Failed, failed_dicts, failures_of
 from .ties import deciding_order
 

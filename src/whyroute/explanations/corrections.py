@@ -6,7 +6,7 @@ A candidate's *signature* is the set of constraints that reject it. The minimal 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import bits
+from ..basics import bits
 from .found import Found
 
 __all__ = ["Group", "MinimalSignatures", "corrections", "folded", "in_full", "minimal_signatures"]

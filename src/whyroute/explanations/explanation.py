@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from ..caches import computed
-from ..catalog import Candidate, Catalog
-from ..constraints import Constraints, NamedConstraint
+from ..basics.computed import computed
+from ..basics.issues import Issue, child, shown
+from ..basics.numbers import Number, exact, wire_number
+from ..catalog.catalog import Candidate, Catalog
+from ..constraints.named import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
-from ..issues import Issue, child, shown
-from ..numbers import Number, exact, wire_number
-from ..providers import SetupFailure
-from ..solving import Shadow, Solved
+from ..model.provider import SetupFailure
+from ..solving.request import Shadow, Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns

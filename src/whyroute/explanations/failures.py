@@ -4,17 +4,17 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from .. import bits
-from ..catalog import Candidate
-from ..constraints import NamedConstraint
-from ..deadlines import check_time
+from ..basics import bits
+from ..basics.deadlines import check_time
+from ..catalog.catalog import Candidate
+from ..constraints.named import NamedConstraint
+from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
 from ..errors import RejectionReason
-from ..features import UNSPECIFIED_REGION
-from ..solving import Solved
-from ..terms import LatencyTerm, RegionListTerm, RegionTerm
+from ..model.features import UNSPECIFIED_REGION
+from ..solving.request import Solved
 
 if TYPE_CHECKING:
-    from ..ruleterms import RuleTerm
+    from ..constraints.rule_terms import RuleTerm
 
 __all__ = [
     "NearMiss",

@@ -15,7 +15,7 @@ from math import prod
 from operator import or_
 from typing import Final
 
-from .. import bits
+from ..basics import bits
 from .found import Found
 from .lattice import minimal_hitting_sets
 from .search import HittingSets, Work

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from .. import bits
+from ..basics import bits
 
 __all__ = ["minimal_hitting_sets"]
 

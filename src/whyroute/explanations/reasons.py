@@ -11,14 +11,14 @@ from json import JSONEncoder
 from json.encoder import encode_basestring
 from typing import Any, TypeVar, overload
 
-from .. import bits
-from ..caches import computed
-from ..catalog import Catalog
-from ..constraints import NamedConstraint
+from ..basics import bits
+from ..basics.computed import computed
+from ..basics.numbers import ecmascript, prints_alike
+from ..catalog.catalog import Catalog
+from ..constraints.named import NamedConstraint
+from ..constraints.terms import FeatureTerm, NumberTerm, Term
 from ..errors import Reason, Rejection, RejectionReason, WireSequence, reasons_text
-from ..numbers import ecmascript, prints_alike
-from ..providers import ModelInfo, ProviderMetadata, SetupFailure
-from ..terms import FeatureTerm, NumberTerm, Term
+from ..model.provider import ModelInfo, ProviderMetadata, SetupFailure
 
 __all__ = ["SET_UP", "reasons_json", "reasons_of"]
 

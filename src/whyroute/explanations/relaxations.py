@@ -6,15 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..catalog import Candidate
-from ..constraints import NamedConstraint, Owner
-from ..declarations import Capability, NameLists, Need
-from ..frozen import frozen, thawed
-from ..issues import shown
-from ..numbers import Number, as_double, ecmascript
-from ..policies import TenantPolicy
-from ..solving import Solved
-from ..terms import (
+from ..basics.frozen import frozen, thawed
+from ..basics.issues import shown
+from ..basics.numbers import Number, as_double, ecmascript
+from ..catalog.catalog import Candidate
+from ..constraints.named import NamedConstraint, Owner
+from ..constraints.terms import (
     ContextWindowTerm,
     FeatureTerm,
     KindTerm,
@@ -24,6 +21,9 @@ from ..terms import (
     RegionListTerm,
     RegionTerm,
 )
+from ..model.capability import Capability, NameLists, Need
+from ..model.policy import TenantPolicy
+from ..solving.request import Solved
 
 __all__ = ["Draft", "Edit", "Moves", "Operation", "Relaxation", "relax"]
 

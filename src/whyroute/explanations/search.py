@@ -6,7 +6,7 @@ A set hits a family of sets (its *edges*) when it shares a member with each of t
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from .. import bits
+from ..basics import bits
 
 __all__ = ["HittingSets", "Work"]
 

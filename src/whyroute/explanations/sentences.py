@@ -1,9 +1,9 @@
 """Sentences about an explanation that more than one rendering tells: without markup, not yet made printable."""
 
-from ..constraints import NamedConstraint
-from ..issues import shown
-from ..numbers import ecmascript
-from ..solving import Shadow
+from ..basics.issues import shown
+from ..basics.numbers import ecmascript
+from ..constraints.named import NamedConstraint
+from ..solving.request import Shadow
 from .contrast import Contrast
 from .explanation import Explanation
 from .ties import tie_clause

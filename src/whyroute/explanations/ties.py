@@ -1,8 +1,8 @@
 """What decides between candidates that score the same, in plain words: as a decision and as an explanation tell it."""
 
-from .. import bits
-from ..catalog import Catalog
-from ..ranking import Order, Ranking
+from ..basics import bits
+from ..catalog.catalog import Catalog
+from ..solving.ranking import Order, Ranking
 
 __all__ = ["deciding_order", "tie_clause"]
 

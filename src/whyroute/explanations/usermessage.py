@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ..constraints import NamedConstraint
-from ..terms import (
+from ..constraints.named import NamedConstraint
+from ..constraints.terms import (
     ContextWindowTerm,
     FeatureTerm,
     KindTerm,
@@ -14,7 +14,7 @@ from ..terms import (
     RegionTerm,
     Term,
 )
-from ..wording import joined
+from ..documents.phrases import joined
 
 __all__ = ["user_message"]
 

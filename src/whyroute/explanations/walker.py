@@ -7,8 +7,8 @@ is taken to be dear: answers are kept, and what follows from earlier ones is not
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
-from .. import bits
-from ..deadlines import check_time
+from ..basics import bits
+from ..basics.deadlines import check_time
 from .found import Conflicts, Found
 from .hitting import WORK, hitting_sets, transposed
 from .search import HittingSets, Work

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from ..catalog import Candidate
-from ..constraints import NamedConstraint
-from ..features import UNSPECIFIED_REGION
-from ..issues import shown
-from ..terms import LatencyTerm, RegionListTerm, RegionTerm
+from ..basics.issues import shown
+from ..catalog.catalog import Candidate
+from ..constraints.named import NamedConstraint
+from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
+from ..model.features import UNSPECIFIED_REGION
 from .explanation import Explanation
 from .relaxations import Relaxation
 
 if TYPE_CHECKING:
-    from ..ruleterms import RuleTerm
+    from ..constraints.rule_terms import RuleTerm
 
 __all__ = ["MissingFact", "WaysOut", "ways_out"]
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from .. import bits
-from ..catalog import Catalog
-from ..constraints import NamedConstraint
-from ..issues import shown
-from ..numbers import Number, ecmascript
-from ..providers import ModelInfo
-from ..solving import Solved
-from ..terms import (
+from ..basics import bits
+from ..basics.issues import shown
+from ..basics.numbers import Number, ecmascript
+from ..catalog.catalog import Catalog
+from ..constraints.named import NamedConstraint
+from ..constraints.terms import (
     ContextWindowTerm,
     FeatureTerm,
     KindTerm,
@@ -19,7 +17,9 @@ from ..terms import (
     RegionListTerm,
     RegionTerm,
 )
-from ..wording import joined
+from ..documents.phrases import joined
+from ..model.provider import ModelInfo
+from ..solving.request import Solved
 
 __all__ = ["clash_sentence", "counted", "described", "few", "named", "nearest_sentence", "tokens", "usd"]
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
+from ..basics.issues import shown
+from ..basics.numbers import ecmascript
 from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation, JointConstraint
 from ..bundles.bundle import outcome_of
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ..catalog import Candidate
-from ..issues import shown
-from ..numbers import ecmascript
-from ..wording import joined
+from ..catalog.catalog import Candidate
+from ..documents.phrases import joined
 from .lines import WIDTH, Line, pair, printable, within
 
 __all__ = [

@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..rulepack import Place
-from ..rulepack.checks import KINDS, Finding
+from ..packs import Place
+from ..packs.check import KINDS, Finding
 from .lines import Line, Unbroken, printable
 from .packs import source_lines
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ..rulepack.diffing import Comparison
+from ..packs.diff import Comparison
 from .diffs import INCOMPLETE, NAME, Entry, headline, sections, tenant_rows
 from .lines import Line, printable
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..constraints import Origin
-from ..numbers import ecmascript
-from ..rulepack.diffing.comparison import (
+from ..basics.numbers import ecmascript
+from ..constraints.named import Origin
+from ..packs.diff.comparison import (
     Answer,
     BundleAnswer,
     BundleChange,
@@ -24,7 +24,7 @@ from ..rulepack.diffing.comparison import (
     ShadowChange,
     TenantVerdict,
 )
-from ..rulepack.diffing.labels import LabelValue, LabelValues
+from ..packs.diff.labels import LabelValue, LabelValues
 from .lines import Line, printable
 
 __all__ = [

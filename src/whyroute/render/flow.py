@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from ..numbers import ecmascript
-from ..rulepack.formatting import is_plain
+from ..basics.numbers import ecmascript
+from ..packs.format import is_plain
 from .lines import printable
 
 __all__ = ["flow"]

@@ -4,7 +4,7 @@ import re
 from typing import Final
 from xml.etree import ElementTree
 
-from ..rulepack import CaseResult, Results
+from ..packs import CaseResult, Results
 from .tests import case_title, failure_lines
 
 __all__ = ["results_junit"]

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ..catalog import Candidate
+from ..basics.issues import printable
+from ..catalog.catalog import Candidate
 from ..explanations import Explanation
-from ..issues import printable
 
 __all__ = [
     "WIDTH",

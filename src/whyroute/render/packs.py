@@ -4,10 +4,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..constraints import Origin
-from ..moments import read_moment
-from ..numbers import ecmascript
-from ..rulepack import PackError, Place, PolicyInForce, Problem
+from ..basics.numbers import ecmascript
+from ..constraints.named import Origin
+from ..model.timestamps import read_moment
+from ..packs import PackError, Place, PolicyInForce, Problem
 from .flow import flow
 from .lines import Line, Unbroken, printable
 

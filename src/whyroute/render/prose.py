@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..constraints import NamedConstraint
+from ..basics.issues import shown
+from ..basics.numbers import Number, ecmascript
+from ..constraints.named import NamedConstraint
+from ..documents.phrases import joined
 from ..explanations import Explanation, Relaxation
 from ..explanations.failures import grouped
 from ..explanations.sentences import (
@@ -19,9 +22,6 @@ from ..explanations.sentences import (
 )
 from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, described, few, named
-from ..issues import shown
-from ..numbers import Number, ecmascript
-from ..wording import joined
 from .lines import WIDTH, Line, constraint_lines, pair, printable, within
 
 __all__ = ["explanation_lines"]

@@ -6,8 +6,8 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from ..rulepack import Place
-from ..rulepack.checks import KINDS, Finding, Kind
+from ..packs import Place
+from ..packs.check import KINDS, Finding, Kind
 
 __all__ = ["SCHEMA", "relative_paths", "sarif_log"]
 

@@ -7,9 +7,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 from ..explanations import Explanation
-from ..rulepack import CaseResult, Coverage, Covered, Mismatch, Results
-from ..rulepack.coverage import Subject
-from ..solving import Solved
+from ..packs import CaseResult, Coverage, Covered, Mismatch, Results
+from ..packs.test.coverage import Subject
+from ..solving.request import Solved
 from .flow import flow
 from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines

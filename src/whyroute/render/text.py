@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..decisions import Decision
+from ..basics.issues import Issue
+from ..basics.numbers import ecmascript
 from ..errors import WhyrouteError
 from ..explanations.sentences import shadow_clause
-from ..issues import Issue
-from ..numbers import ecmascript
-from ..ranking import RankedCandidates
+from ..routing.decision import Decision
+from ..solving.ranking import RankedCandidates
 from .lines import WIDTH, Line, pair, printable, within
 
 __all__ = ["decision_lines", "error_lines"]

@@ -5,25 +5,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from ..caches import computed
-from ..catalog import Candidate, Catalog
-from ..constraints import Constraints
-from ..decisions import Decision, outcome_of
-from ..declarations import Capability, read_capability
+from ..basics.computed import computed
+from ..basics.issues import Issue, kind_of, shown
+from ..catalog.catalog import Candidate, Catalog
+from ..constraints.named import Constraints
+from ..engine.single import EngineName
 from ..errors import CapabilityUnsatisfiableError, InvalidRequestError
 from ..explanations import Explanation, Limits
-from ..issues import Issue, kind_of, shown
-from ..moments import Moment, to_datetime
-from ..policies import TenantPolicy, read_policy
-from ..providers import SetupFailure
-from ..solver import EngineName
-from ..solving import RequestTerms, Solved, read_at, read_rest, situation_of
+from ..model.capability import Capability, read_capability
+from ..model.policy import TenantPolicy, read_policy
+from ..model.provider import SetupFailure
+from ..model.timestamps import Moment, to_datetime
+from ..solving.request import RequestTerms, Solved, read_at, read_rest, situation_of
+from .decision import Decision, outcome_of
 
 if TYPE_CHECKING:
-    from ..conditions import Condition
-    from ..regions import Regions
-    from ..rulebook import Rulebook
-    from ..rules import Rule, Waiver
+    from ..constraints.rulebook import Rulebook
+    from ..model.condition import Condition
+    from ..model.regions import Regions
+    from ..model.rule import Rule, Waiver
 
 __all__ = ["Bound", "Prepared", "prepare", "read_why_not"]
 

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
+from ..basics.deadlines import TooLateError, due_within
 from ..bundles import BundleUnsatisfiableError
-from ..deadlines import TooLateError, due_within
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
 from .answers import error_answer, json_answer, text_answer
 from .envelope import STATUSES, ApiError, api_error

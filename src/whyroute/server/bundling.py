@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from ..basics.issues import Issue, child, kind_of
 from ..bundles import Bundle, BundleLimitError, BundleUnsatisfiableError, SearchLimit
 from ..bundles.bundle import outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..bundles.reading import why_not_issues
 from ..bundles.wire import BundleRequest
 from ..errors import InvalidRequestError
-from ..issues import Issue, child, kind_of
-from ..rulepack import Pack, ResolvedBundle
+from ..packs import Pack, ResolvedBundle
 from .routing import read_body, shared_issues
 from .tenants import Holdings
 

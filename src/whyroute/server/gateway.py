@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
-from ..issues import printable
+from ..basics.issues import printable
 from .answers import error_answer
 from .envelope import ApiError
 from .limits import Limits

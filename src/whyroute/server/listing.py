@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from ..features import FEATURE_DESCRIPTIONS
-from ..jsontext import plain
-from ..rulepack import Descriptor, Pack, metadata_document
+from ..documents.json_text import plain
+from ..model.features import FEATURE_DESCRIPTIONS
+from ..packs import Descriptor, Pack, metadata_document
 from .cursors import Cursors
 from .envelope import ApiError
 from .queries import read_limit

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from ..bundles import Bundle, BundleUnsatisfiableError
-from ..decisions import Decision
+from ..routing.decision import Decision
 from .bundling import BundleRouted
 from .routing import Routed
 

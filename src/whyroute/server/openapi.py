@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any, Final
 
 from .. import __version__
-from ..features import BUILT_IN_KINDS, FEATURES
-from ..wireschemas import answer_schema, request_schema, tie_schema
+from ..model.features import BUILT_IN_KINDS, FEATURES
+from ..wire.schemas import answer_schema, request_schema, tie_schema
 from .bundling import MAX_SLOTS, MAX_TIES
 from .envelope import STATUSES
 from .queries import DEFAULT_LIMIT, MAX_LIMIT

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..basics.issues import shown
 from ..errors import InvalidRequestError, WhyrouteError
-from ..issues import shown
-from ..moments import written
-from ..rulepack import Pack, Source, pack_of, read_sources
+from ..model.timestamps import written
+from ..packs import Pack, Source, pack_of, read_sources
 from .storage import KeptPack, Storage
 
 __all__ = ["BrokenPackError", "PackInForce", "PackKeeper"]

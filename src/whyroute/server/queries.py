@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from ..issues import did_you_mean, quoted, shown
+from ..basics.issues import did_you_mean, quoted, shown
 from .envelope import ApiError
 
 __all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "read_limit", "read_query", "read_segment"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..bundles import Bundle, BundleUnsatisfiableError
-from ..decisions import Decision
+from ..routing.decision import Decision
 from .bundling import BundleAsked, BundleRouted
 from .packs import PackInForce
 from .routing import Asked, Routed

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..basics.deadlines import check_time
 from ..bundles import BundleUnsatisfiableError
-from ..deadlines import check_time
 from ..errors import CapabilityUnsatisfiableError, reasons_text
 from .envelope import ApiError
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
-from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
-from ..jsontext import plain
-from ..providers import ProviderMetadata, invalid_provider, routable_problems
-from ..rulepack import metadata_document
+from ..model.provider import ProviderMetadata, invalid_provider, routable_problems
+from ..packs import metadata_document
 
 __all__ = ["MAX_ID_LENGTH", "Registration", "read_registration"]
 

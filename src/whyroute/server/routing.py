@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from ..decisions import Decision, outcome_of
+from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from ..documents.json_text import plain
 from ..errors import CapabilityUnsatisfiableError, InvalidRequestError
 from ..explanations import Explanation
-from ..issues import Issue, child, did_you_mean, kind_of, quoted, shown
-from ..jsontext import plain
-from ..rulepack import Pack, Resolved
-from ..wire import Request, candidate_issues
+from ..packs import Pack, Resolved
+from ..routing.decision import Decision, outcome_of
+from ..wire.request import Request, candidate_issues
 from .tenants import Holdings
 
 __all__ = [

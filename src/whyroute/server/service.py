@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from time import thread_time
 from typing import Any, Final
 
-from ..adapters import AdapterConfigProblem, AdapterFactoryRegistry, adapter_config_error, check_registration
+from ..basics.issues import Issue
+from ..documents.json_text import JsonTextError, read_json
 from ..errors import InvalidRequestError, WhyrouteError
 from ..explanations import Explanation
-from ..issues import Issue
-from ..jsontext import JsonTextError, read_json
+from ..providers.adapters import AdapterConfigProblem, AdapterFactoryRegistry, adapter_config_error, check_registration
 from . import bundling, listing, routing
 from .cursors import Cursors
 from .envelope import ApiError

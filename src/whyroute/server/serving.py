@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import uvicorn
 
-from ..adapters import AdapterFactoryRegistry
-from ..catalogfile import UnreadableFileError
 from ..errors import WhyrouteError
-from ..watching import changes
+from ..packs.watch import changes
+from ..providers.adapters import AdapterFactoryRegistry
+from ..providers.provider_files import UnreadableFileError
 from .app import Application, create_app
 from .cursors import Cursors, read_keys
 from .gateway import told

@@ -1,14 +1,14 @@
-"""The registry on storage: the protocol of `whyroute.registry`, with what a rule pack provides in front."""
+"""The registry on storage: the protocol of `whyroute.providers.registry`, with what a rule pack provides in front."""
 
 import asyncio
 import threading
 from collections.abc import Callable
 
-from ..adapters import AdapterFactoryRegistry
-from ..catalog import Catalog
+from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
-from ..providers import ModelProvider, SetupFailure, check_provider
-from ..rulepack import Pack
+from ..model.provider import ModelProvider, SetupFailure, check_provider
+from ..packs import Pack
+from ..providers.adapters import AdapterFactoryRegistry
 from .registrations import Registration
 from .storage import Storage
 from .tenants import Holdings, holdings_of

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..adapters import AdapterFactoryInput, AdapterFactoryRegistry
-from ..catalog import Catalog, Member
+from ..basics.issues import shown
+from ..catalog.catalog import Catalog, Member
 from ..errors import AdapterConfigError
-from ..issues import shown
-from ..providers import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
-from ..rulepack import Pack, metadata_document
+from ..model.provider import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
+from ..packs import Pack, metadata_document
+from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry
 from .registrations import Registration
 
 __all__ = ["Holdings", "factory_input", "holdings_of"]

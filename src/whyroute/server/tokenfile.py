@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..catalogfile import UnreadableFileError
 from ..errors import WhyrouteError
+from ..providers.provider_files import UnreadableFileError
 from .tokens import Token, Tokens, read_tokens, tokens_text
 
 __all__ = ["TokenFile", "change_tokens", "reason_of"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from ..basics.issues import shown
+from ..documents.fields import OrAbsent, WireModel
+from ..documents.json_text import JsonTextError, read_json
+from ..documents.model_issues import read_model
 from ..errors import InvalidInputError, WhyrouteError
-from ..fields import OrAbsent, WireModel
-from ..issues import shown
-from ..jsontext import JsonTextError, read_json
-from ..modelissues import read_model
-from ..moments import moment_issues, read_moment, written
+from ..model.timestamps import moment_issues, read_moment, written
 from .envelope import ApiError
 
 __all__ = [

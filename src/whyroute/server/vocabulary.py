@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..features import BUILT_IN_KINDS, FEATURES
-from ..rulepack import Pack
+from ..model.features import BUILT_IN_KINDS, FEATURES
+from ..packs import Pack
 from .tenants import Holdings
 
 __all__ = ["vocabulary"]

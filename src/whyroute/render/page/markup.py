@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from ...catalog import Candidate
+from ...catalog.catalog import Candidate
 from ..lines import printable
 
 __all__ = ["bar", "candidate", "code", "escape", "prose", "table"]

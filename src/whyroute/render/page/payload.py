@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ... import bits
-from ...catalog import Candidate
-from ...constraints import NamedConstraint
-from ...deadlines import check_time
+from ...basics import bits
+from ...basics.deadlines import check_time
+from ...basics.numbers import Number, ecmascript
+from ...catalog.catalog import Candidate
+from ...constraints.named import NamedConstraint
+from ...documents.json_text import terminal_safe
 from ...errors import RejectionReason
 from ...explanations import Explanation
 from ...explanations.failures import Failed, near_misses
 from ...explanations.sentences import tenant_of
 from ...explanations.words import named
-from ...jsontext import terminal_safe
-from ...numbers import Number, ecmascript
-from ...providers import ModelInfo
+from ...model.provider import ModelInfo
 from ..lines import printable
 
 __all__ = ["Matrix", "matrix_of", "payload", "printable_json", "script_json"]

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...constraints import NamedConstraint
+from ...basics.issues import shown
+from ...basics.numbers import Number, ecmascript
+from ...constraints.named import NamedConstraint
+from ...documents.phrases import joined
 from ...explanations import Explanation, Relaxation
 from ...explanations.failures import Failed
 from ...explanations.sentences import (
@@ -17,9 +20,6 @@ from ...explanations.sentences import (
 )
 from ...explanations.ways import MissingFact, ways_out
 from ...explanations.words import clash_sentence, counted, described, few
-from ...issues import shown
-from ...numbers import Number, ecmascript
-from ...wording import joined
 from . import markup
 from .payload import Matrix, printable_json
 

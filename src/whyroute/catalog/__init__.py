@@ -1,0 +1,1 @@
+"""The candidates of providers, numbered in tie-break order and indexed."""

@@ -1,0 +1,1 @@
+"""Named constraints: terms, rules in three values, compiled against a catalog."""

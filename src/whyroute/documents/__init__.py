@@ -1,0 +1,1 @@
+"""Text to values, or issues with their places: JSON, YAML, schemas; the phrases of messages."""

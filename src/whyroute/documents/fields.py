@@ -1,0 +1,135 @@
+"""Field types of the wire models: numbers that are read as doubles, and the base class."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from ..basics.numbers import Number as PlainNumber
+from ..basics.numbers import as_double
+
+__all__ = [
+    "BROKEN",
+    "Amount",
+    "Count",
+    "Names",
+    "Number",
+    "OrAbsent",
+    "PositiveInteger",
+    "WireModel",
+    "broken",
+    "wire_name",
+]
+
+T = TypeVar("T")
+
+BROKEN: Final = "broken"
+"""The type of the errors that `broken` makes, in pydantic's list of errors."""
+
+
+def broken(message: str) -> PydanticCustomError:
+    """What a validator raises: a ValueError that pydantic tells in these very words, without words of its own."""
+    return PydanticCustomError(BROKEN, "{message}", {"message": message})
+
+
+_WIRE_NAMES = {
+    "prompt_usd_per_1k_tokens": "promptUsdPer1kTokens",
+    "completion_usd_per_1k_tokens": "completionUsdPer1kTokens",
+    "json_schema": "schema",
+}
+
+
+def wire_name(name: str) -> str:
+    """The wire name of a field: camelCase, but for a few.
+
+    Names come from here and not from `Field(alias=...)`, which type checkers take for the name of the argument.
+    """
+    return _WIRE_NAMES.get(name) or to_camel(name)
+
+
+class WireModel(BaseModel):
+    """Frozen; camelCase on the wire, snake_case in Python; unknown keys are errors."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=wire_name, validate_by_name=True, validate_by_alias=True
+    )
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values in some fields, validated: pydantic's own checks nothing."""
+        if not update:
+            return super().model_copy(deep=deep)
+        held = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self).model_validate({**held, **update}, by_alias=False, by_name=True)
+
+
+def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[Any], PlainNumber]:
+    def read(value: Any) -> PlainNumber:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise broken(expected)
+        number = as_double(value)
+        if not math.isfinite(number):
+            raise broken(f"{expected}, and finite")
+        if (integer and isinstance(number, float) and not number.is_integer()) or (
+            at_least is not None and number < at_least
+        ):
+            raise broken(expected)
+        return number
+
+    return read
+
+
+def _schema(kind: str, minimum: int | None) -> WithJsonSchema:
+    return WithJsonSchema({"type": kind} if minimum is None else {"type": kind, "minimum": minimum})
+
+
+# An integral double is an integer on the wire, 200000.0 too; a boolean is not a number.
+Number = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=False, at_least=None, expected="a number is expected")),
+    _schema("number", None),
+]
+"""A finite number."""
+
+Amount = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=False, at_least=0, expected="a number of at least 0 is expected")),
+    _schema("number", 0),
+]
+"""A finite number of at least 0."""
+
+Count = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=True, at_least=0, expected="an integer of at least 0 is expected")),
+    _schema("integer", 0),
+]
+"""An integer of at least 0."""
+
+PositiveInteger = Annotated[
+    PlainNumber,
+    PlainValidator(_reader(integer=True, at_least=1, expected="an integer of at least 1 is expected")),
+    _schema("integer", 1),
+]
+"""An integer of at least 1."""
+
+
+def _not_null(value: Any) -> Any:
+    if value is None:
+        raise broken("null is no value here; leave the key out")
+    return value
+
+
+OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
+"""A value that may be left out, and is None then. Null on the wire is refused: it never means "no limit"."""
+
+
+def _ordered(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise broken("a list of strings is expected")
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_ordered)]
+"""A list of names. Their order shows in labels, so a set is refused."""

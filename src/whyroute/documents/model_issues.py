@@ -1,0 +1,197 @@
+"""What pydantic finds wrong with a document, as issues; and reading wire documents into models."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from ..basics.issues import Issue, did_you_mean, few_searches, pointer, quoted, shown
+from ..errors import InvalidInputError
+from . import fields
+from .json_text import plain
+from .phrases import found, in_document_order, missing_keys, unknown_key
+
+__all__ = ["issues_of", "read_model"]
+
+M = TypeVar("M", bound=BaseModel)
+Token = str | int
+
+
+def read_model(model: type[M], document: Any, path: str = "", *, error: type[InvalidInputError]) -> M:
+    """Read a wire document into a model: by wire names only, unknown keys and nulls as the model says.
+
+    Args:
+        model: The model to read into.
+        document: A JSON-like value, or an instance of the model, which is returned as it is.
+        path: JSON pointer of the document, for the issues.
+        error: What to raise; takes the issues.
+
+    Raises:
+        InvalidInputError: The document is broken; all its issues, in document order.
+    """
+    if isinstance(document, model):
+        return document
+    cleaned, foreign = plain(document, path)
+    try:
+        value = model.model_validate(cleaned, by_alias=True, by_name=False)
+    except ValidationError as problem:
+        # A value that no JSON text could hold was reported; what is left of it would be reported again.
+        unreadable = {issue.path for issue in foreign}
+        with few_searches():
+            every = issues_of(problem, cleaned, path, model=model)
+        broken = [issue for issue in every if issue.path not in unreadable]
+        raise error(in_document_order([*foreign, *broken], cleaned, path)) from None
+    if foreign:
+        raise error(in_document_order(foreign, cleaned, path))
+    return value
+
+
+def issues_of(
+    error: ValidationError, document: Any, path: str = "", *, model: type[BaseModel] | None = None
+) -> list[Issue]:
+    """The problems that pydantic found, in document order.
+
+    Args:
+        error: What `model_validate` raised.
+        document: The value it was given.
+        path: JSON pointer of the document.
+        model: The model it was read into, from which the keys are known that a wrong one may have been meant to be.
+    """
+    details = error.errors(include_url=False)
+    return in_document_order(
+        (issue for detail in details for issue in _issues(detail, document, path, model)), document, path
+    )
+
+
+def _issues(detail: Mapping[str, Any], document: Any, path: str, model: type[BaseModel] | None) -> Iterator[Issue]:
+    loc: tuple[Token, ...] = detail["loc"]
+    value = detail["input"]
+    kind = detail["type"]
+    if kind == "missing":
+        tokens = _place(loc[:-1], document, value)
+        known = _known_keys(model, tokens)
+        present = value if isinstance(value, Mapping) else {}
+        at = path + pointer(tokens)
+        for key in missing_keys([str(loc[-1])], known, present) if known else [str(loc[-1])]:
+            yield Issue(at, f"{shown(key)} is missing")
+        return
+    tokens = _place(loc, document, value)
+    at = path + pointer(tokens)
+    if kind == "extra_forbidden":
+        key = str(tokens[-1])
+        holder = _value_at(document, tokens[:-1])
+        known = _known_keys(model, tokens[:-1])
+        yield Issue(at, unknown_key(key, known, holder) if known else f"{shown(key)} is not a key here")
+    else:
+        yield Issue(at, _sentence(kind, value, detail.get("ctx", {}), str(detail["msg"])))
+
+
+_EXPECTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "mapping_type": "an object",
+    "model_attributes_type": "an object",
+    "model_type": "an object",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "string_type": "a string",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_from_float": "an integer",
+    "int_parsing": "an integer",
+    "int_type": "an integer",
+}
+
+
+def _sentence(kind: str, value: Any, context: Mapping[str, Any], otherwise: str) -> str:
+    if kind in _EXPECTED:
+        return f"{found(value)}; {_EXPECTED[kind]} is expected"
+    match kind:
+        case "value_error" | fields.BROKEN:
+            message = str(context["error" if kind == "value_error" else "message"])
+            # Validators of single fields only say what they expect.
+            if value is None or "is expected" not in message:
+                return message
+            wrong_number = isinstance(value, int | float) and not isinstance(value, bool) and "string" not in message
+            return f"{shown(value) if wrong_number else found(value)}; {message}"
+        case "too_short":
+            least = context["min_length"]
+            return f"{found(value)}; a list of at least {least} {'item' if least == 1 else 'items'} is expected"
+        case "string_too_short":
+            return "empty; a non-empty string is expected" if value == "" else f"{found(value)}; it is too short"
+        case "literal_error" | "enum":
+            choices = _choices(str(context["expected"]))
+            near = did_you_mean(value, choices) if isinstance(value, str) else ""
+            return (
+                f"{shown(value)} is not expected here{near}"
+                if near
+                else f"{found(value)}; one of {quoted(choices)} is expected"
+            )
+        case "union_tag_not_found" | "union_tag_invalid":
+            return f"{found(value)}; it has none of the shapes that are expected here"
+        case _:
+            return f"{found(value)}; {otherwise[:1].lower()}{otherwise[1:]}"
+
+
+def _choices(expected: str) -> list[str]:
+    """The values in pydantic's list `'a', 'b' or 'c'`."""
+    return expected.split("'")[1::2]
+
+
+def _place(loc: tuple[Token, ...], document: Any, value: Any) -> tuple[Token, ...]:
+    """The keys and indices among `loc`: pydantic puts the tags of unions between them.
+
+    The path that leads to `value` is the right one; a tag may read like a key that is there.
+    """
+
+    def paths(index: int, here: Any) -> Iterator[tuple[tuple[Token, ...], Any]]:
+        if index == len(loc):
+            yield (), here
+            return
+        token = loc[index]
+        if _has(here, token):
+            yield from (((token, *rest), end) for rest, end in paths(index + 1, here[token]))
+        if isinstance(token, str):
+            yield from paths(index + 1, here)
+
+    first: tuple[Token, ...] | None = None
+    for tokens, end in paths(0, document):
+        if end is value:
+            return tokens
+        first = tokens if first is None else first
+    return first or ()
+
+
+def _has(value: Any, token: Token) -> bool:
+    if isinstance(value, Mapping):
+        return token in value
+    return isinstance(value, list | tuple) and isinstance(token, int) and token < len(value)
+
+
+def _value_at(document: Any, tokens: tuple[Token, ...]) -> Any:
+    for token in tokens:
+        document = document[token]
+    return document
+
+
+def _known_keys(model: type[BaseModel] | None, tokens: tuple[Token, ...]) -> list[str]:
+    """The wire names that an object at `tokens` may have, of every model that can stand there."""
+    models = [] if model is None else [model]
+    for token in tokens:
+        if isinstance(token, str):
+            fields = (_wire_fields(each).get(token) for each in models)
+            models = [inner for field in fields if field is not None for inner in _models_in(field.annotation)]
+    return list(dict.fromkeys(name for each in models for name in _wire_fields(each)))
+
+
+def _wire_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

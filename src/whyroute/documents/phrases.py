@@ -1,0 +1,87 @@
+"""Sentences about broken documents, the same whichever validator found the fault, and their order."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..basics.issues import Issue, did_you_mean, kind_of, quoted, shown
+
+__all__ = ["found", "in_backticks", "in_document_order", "joined", "missing_keys", "unknown_key"]
+
+
+def found(value: object) -> str:
+    """What stands in the document, for the head of a sentence: the value where it is short, and its type."""
+    match value:
+        case None:
+            return "`null`"
+        case "":
+            return "an empty string"
+        case Mapping():
+            return "an object" if value else "an empty object"
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+        case _:
+            return f"{shown(value)}, {kind_of(value)}"
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def in_backticks(names: Iterable[str], last: str) -> str:
+    """Names in backticks, with `last` before the last one."""
+    return joined([*map(shown, names)], last)
+
+
+def unknown_key(key: str, known: Collection[str], present: Collection[str]) -> str:
+    """Why `key` is refused in an object.
+
+    Args:
+        key: The key at fault.
+        known: The keys that the object may have.
+        present: The keys that it has; none of them is suggested.
+    """
+    near = did_you_mean(key, [name for name in known if name not in present])
+    if not near:
+        near = f"; the only key is {quoted(known)}" if len(known) == 1 else f"; the keys are {quoted(known)}"
+    return f"{shown(key) if key else 'the empty string'} is not a key here{near}"
+
+
+def missing_keys(required: Iterable[str], known: Collection[str], present: Collection[str]) -> list[str]:
+    """The required keys that an object lacks, but for those that one of its unknown keys was meant to be."""
+    missing = [name for name in required if name not in present]
+    if missing:
+        unknown = [key for key in present if key not in known]
+        missing = [name for name in missing if not any(did_you_mean(key, [name]) for key in unknown)]
+    return missing
+
+
+def in_document_order(issues: Iterable[Issue], document: Any, path: str = "") -> list[Issue]:
+    """Issues by where they stand in the document: an object before what is in it, each one once.
+
+    Args:
+        issues: Issues whose pointers start with `path`; those of one place keep their order.
+        document: The value that `path` points to.
+    """
+    places: dict[int, dict[Any, int]] = {}
+
+    def position(issue: Issue) -> tuple[int, ...]:
+        value = document
+        steps: list[int] = []
+        for token in issue.path[len(path) :].split("/")[1:]:
+            if isinstance(value, Mapping):
+                key = token.replace("~1", "/").replace("~0", "~")
+                if id(value) not in places:
+                    places[id(value)] = {name: index for index, name in enumerate(value)}
+                steps.append(places[id(value)].get(key, len(value)))
+                value = value.get(key)
+            elif isinstance(value, list | tuple) and token.isdecimal() and int(token) < len(value):
+                steps.append(int(token))
+                value = value[int(token)]
+            else:
+                break
+        return tuple(steps)
+
+    return sorted(dict.fromkeys(issues), key=position)

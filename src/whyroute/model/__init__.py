@@ -1,0 +1,1 @@
+"""What people declare: capabilities, providers, policies, rules, conditions, regions, times."""

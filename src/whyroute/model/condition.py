@@ -1,0 +1,399 @@
+"""Conditions: what rules say of candidates and of requests, as models and as trees to evaluate."""
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Final, Self, TypeVar
+
+from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
+
+from ..basics.issues import Issue, child, kind_of, shown
+from ..documents.fields import Names, Number, OrAbsent, WireModel
+from ..documents.json_text import plain
+from ..documents.toposort import cycles, in_order
+from ..errors import InvalidRequestError
+from .condition_grammar import FIELDS, LABEL_PREFIX, REQUEST_FIELDS, condition_issues, when_issues
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "Condition",
+    "Grammatical",
+    "Is",
+    "Leaf",
+    "Node",
+    "Not",
+    "NumberMatcher",
+    "SetMatcher",
+    "TextMatcher",
+    "When",
+    "condition_issues",
+    "condition_order",
+    "named_condition_issues",
+    "named_in",
+    "read_condition",
+    "read_when",
+    "when_issues",
+]
+
+M = TypeVar("M", bound=WireModel)
+
+CHECKED: Final = object()
+"""The validation context of documents in which no issue was found."""
+
+
+class Grammatical(WireModel):
+    """A model of a document with a grammar of its own, which says more of what is wrong than types could."""
+
+    @classmethod
+    @abstractmethod
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        """What is wrong with a document, as plain JSON with wire names."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _meets_the_grammar(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        if isinstance(value, cls):
+            return value
+        if info.context is not CHECKED:
+            value = checked(_wire_names(cls, value), "", cls.issues_in)
+        return handler(value)
+
+
+def _with_filled_lists(schema: dict[str, Any]) -> None:
+    for key in schema["properties"].keys() & {"in", "notIn"}:
+        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
+
+
+class _Matcher(WireModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
+
+    exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
+
+
+class TextMatcher(_Matcher):
+    """What a text is compared with, letter by letter; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="equal to this")
+    ne: OrAbsent[str] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[Names] = Field(default=None, description="none of these")
+    like: OrAbsent[str] = Field(
+        default=None,
+        description="a glob over the whole value, case-sensitive: `*` is any text, `/` included, `?` one character",
+    )
+
+
+class SetMatcher(_Matcher):
+    """What a set is asked for; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="has this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="has one of these")
+
+
+class NumberMatcher(_Matcher):
+    """What a number is compared with; all that is given must hold."""
+
+    eq: OrAbsent[Number] = Field(default=None, description="equal to this")
+    ne: OrAbsent[Number] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[tuple[Number, ...]] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[tuple[Number, ...]] = Field(default=None, description="none of these")
+    lt: OrAbsent[Number] = Field(default=None, description="less than this")
+    lte: OrAbsent[Number] = Field(default=None, description="at most this")
+    gt: OrAbsent[Number] = Field(default=None, description="more than this")
+    gte: OrAbsent[Number] = Field(default=None, description="at least this")
+
+
+TextMatch = str | tuple[str, ...] | TextMatcher
+SetMatch = str | tuple[str, ...] | SetMatcher
+NumberMatch = Number | tuple[Number, ...] | NumberMatcher
+
+
+def _with_labels(schema: dict[str, Any]) -> None:
+    """Say in a JSON schema that `labels.<key>` is the only open key."""
+    names = {"items": {"type": "string"}, "type": "array"}
+    matcher = TextMatcher.model_json_schema(by_alias=True)
+    # An empty list or matcher says nothing; what is no list or object is not concerned.
+    filled = {"minItems": 1, "minProperties": 1}
+    schema["properties"] = {key: {**field, **filled} for key, field in schema["properties"].items()}
+    schema["patternProperties"] = {r"^labels\.": {"anyOf": [{"type": "string"}, names, matcher], **filled}}
+    schema["additionalProperties"] = False
+    schema["minProperties"] = 1
+
+
+class Condition(Grammatical):
+    """A condition over candidates: fields with what they are compared with, all of which must hold.
+
+    `labels.<key>` compares a label of the provider.
+
+    Raises:
+        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
+
+    provider: OrAbsent[TextMatch] = Field(default=None, description="the provider's id")
+    model: OrAbsent[TextMatch] = Field(default=None, description="the model's name, without the provider's id")
+    region: OrAbsent[TextMatch] = Field(
+        default=None, description="the provider's region; the name of a group means its members too"
+    )
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the provider's kind")
+    feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
+    attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
+    source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
+    context_window: OrAbsent[NumberMatch] = Field(
+        default=None, description="how many tokens of prompt and answer it holds"
+    )
+    max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
+    prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"
+    )
+    completion_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
+    )
+    call_usd: OrAbsent[NumberMatch] = Field(
+        default=None, description="exact price of the request's tokens in USD; unknown when it names none"
+    )
+    p95_latency_ms: OrAbsent[NumberMatch] = Field(
+        default=None, alias="p95LatencyMs", description="in milliseconds; may be unknown"
+    )
+    any_: OrAbsent[tuple["Condition", ...]] = Field(
+        default=None, alias="any", description="at least one of these holds"
+    )
+    all_: OrAbsent[tuple["Condition", ...]] = Field(default=None, alias="all", description="all of these hold")
+    not_: OrAbsent["Condition"] = Field(default=None, alias="not", description="this does not hold")
+    is_: OrAbsent[str] = Field(default=None, alias="is", description="the named condition of this name holds")
+
+    @classmethod
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return condition_issues(document, path)
+
+    @property
+    def node(self) -> "Node":
+        """The condition as a tree to evaluate."""
+        parts = list(_leaves(self, FIELDS))
+        if self.any_ is not None:
+            parts.append(AnyOf(tuple(part.node for part in self.any_)))
+        if self.all_ is not None:
+            parts.append(AllOf(tuple(part.node for part in self.all_)))
+        if self.not_ is not None:
+            parts.append(Not(self.not_.node))
+        if self.is_ is not None:
+            parts.append(Is(self.is_))
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+
+class When(Grammatical):
+    """A condition over the request: fields with what they are compared with, all of which must hold.
+
+    Raises:
+        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
+
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the kind asked for")
+    feature: OrAbsent[SetMatch] = Field(
+        default=None, description="the features among the needs: has it, or one of them"
+    )
+    capability: OrAbsent[TextMatch] = Field(default=None, description="the capability's name in the pack")
+    labels: OrAbsent[Mapping[str, TextMatch]] = Field(default=None, description="what the request says of itself")
+    any_: OrAbsent[tuple["When", ...]] = Field(default=None, alias="any", description="at least one of these holds")
+    all_: OrAbsent[tuple["When", ...]] = Field(default=None, alias="all", description="all of these hold")
+    not_: OrAbsent["When"] = Field(default=None, alias="not", description="this does not hold")
+
+    @classmethod
+    def issues_in(cls, document: Any, path: str = "") -> list[Issue]:
+        return when_issues(document, path)
+
+    @property
+    def node(self) -> "Node":
+        """The condition as a tree to evaluate."""
+        parts = list(_leaves(self, REQUEST_FIELDS))
+        for key, matcher in (self.labels or {}).items():
+            parts += _compared(LABEL_PREFIX + key, matcher)
+        if self.any_ is not None:
+            parts.append(AnyOf(tuple(part.node for part in self.any_)))
+        if self.all_ is not None:
+            parts.append(AllOf(tuple(part.node for part in self.all_)))
+        if self.not_ is not None:
+            parts.append(Not(self.not_.node))
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One comparison of one field.
+
+    Attributes:
+        field: The field, as on the wire.
+        op: The matcher: `eq`, `ne`, `in`, `notIn`, `like`, `lt`, `lte`, `gt`, `gte` or `exists`.
+        wanted: What it is compared with; a tuple for `in` and `notIn`.
+    """
+
+    field: str
+    op: str
+    wanted: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """All parts hold."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one part holds."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Is:
+    """The condition of this name holds."""
+
+    name: str
+
+
+Node = Leaf | AllOf | AnyOf | Not | Is
+
+
+def named_in(node: Node) -> Iterator[str]:
+    """The names of the conditions that one refers to, in the order in which they stand."""
+    steps = [node]  # conditions may nest deeper than functions may call each other
+    while steps:
+        match steps.pop():
+            case AllOf(parts) | AnyOf(parts):
+                steps += reversed(parts)
+            case Not(part):
+                steps.append(part)
+            case Is(name):
+                yield name
+            case _:
+                pass
+
+
+def condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    """The names of conditions, each after those it refers to. There must be no circle."""
+    return in_order({name: tuple(named_in(node)) for name, node in nodes.items()})
+
+
+def read_condition(document: Any, path: str = "", *, conditions: Collection[str] | None = None) -> Condition:
+    """Read a condition over candidates from its wire form.
+
+    Args:
+        document: A JSON-like object with wire names, or a Condition, which is returned as it is when sound.
+        path: JSON pointer of the document, for the issues.
+        conditions: The named conditions that `is` may refer to; None: any.
+
+    Raises:
+        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+    """
+    if conditions is None and isinstance(document, Condition):
+        return document
+    cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
+    return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
+
+
+def read_when(document: Any, path: str = "", *, labels: Mapping[str, Collection[str]] | None = None) -> When:
+    """Read a condition over the request from its wire form.
+
+    Args:
+        document: A JSON-like object with wire names, or a When, which is returned as it is when sound.
+        path: JSON pointer of the document, for the issues.
+        labels: The label keys that a request may have, each with its values; None: any.
+
+    Raises:
+        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+    """
+    if labels is None and isinstance(document, When):
+        return document
+    cleaned = checked(document, path, lambda value, at: when_issues(value, at, labels=labels))
+    return When.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
+
+
+def named_condition_issues(document: Any, path: str = "") -> list[Issue]:
+    """What is wrong with named conditions, as plain JSON: an object of conditions; none may refer to itself."""
+    if not isinstance(document, dict):
+        return [Issue(path, f"{kind_of(document)}; conditions are an object of named conditions")]
+    issues = [
+        issue
+        for name, condition in document.items()
+        for issue in condition_issues(condition, child(path, name), conditions=document.keys())
+    ]
+    if issues:
+        return issues
+    references = {name: tuple(_names_in(condition)) for name, condition in document.items()}
+    return [
+        Issue(child(path, circle[0]), f"the condition refers to itself: {' > '.join(map(shown, [*circle, circle[0]]))}")
+        for circle in cycles(references)
+    ]
+
+
+def _names_in(document: Mapping[str, Any]) -> Iterator[str]:
+    """The named conditions that a condition without issues refers to."""
+    for key, value in document.items():
+        if key == "is":
+            yield value
+        elif key == "not":
+            yield from _names_in(value)
+        elif key in ("any", "all"):
+            for part in value:
+                yield from _names_in(part)
+
+
+def checked(document: Any, path: str, issues_of: Any) -> Any:
+    """The document as plain JSON with wire names, when it has no issues.
+
+    Raises:
+        InvalidRequestError: It has some.
+    """
+    cleaned, foreign = plain(document, path)
+    issues = foreign or issues_of(cleaned, path)
+    if issues:
+        raise InvalidRequestError(issues)
+    return cleaned
+
+
+def _wire_names(model: type[WireModel], value: Any) -> Any:
+    """The arguments of a model with the wire's names for Python's."""
+    if not isinstance(value, Mapping):
+        return value
+    names = {name: field.alias or name for name, field in model.model_fields.items()}
+    return {names.get(key, key): item for key, item in value.items()}
+
+
+@cache
+def _python_names(model: type[WireModel]) -> Mapping[str, str]:
+    return {field.alias or name: name for name, field in model.model_fields.items()}
+
+
+def _leaves(condition: Condition | When, fields: Mapping[str, Any]) -> Iterator[Node]:
+    names = _python_names(type(condition))
+    for field in fields:
+        matcher = getattr(condition, names[field])
+        if matcher is not None:
+            yield from _compared(field, matcher)
+    for key, matcher in (condition.model_extra or {}).items():
+        yield from _compared(key, matcher)
+
+
+def _compared(field: str, matcher: Any) -> Iterator[Node]:
+    if isinstance(matcher, list | tuple):
+        yield Leaf(field, "in", tuple(matcher))
+    elif isinstance(matcher, WireModel | Mapping):
+        given = matcher if isinstance(matcher, Mapping) else matcher.model_dump(by_alias=True, exclude_unset=True)
+        for op, wanted in given.items():
+            yield Leaf(field, op, tuple(wanted) if isinstance(wanted, list | tuple) else wanted)
+    else:
+        yield Leaf(field, "eq", matcher)

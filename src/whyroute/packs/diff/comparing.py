@@ -1,0 +1,515 @@
+"""Comparing what two packs answer: for every route of their tenants, or for the requests of a file."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from ...basics.bits import positions
+from ...catalog.catalog import Catalog
+from ...model.condition import Leaf
+from ...model.rule import Rule
+from ...model.timestamps import read_moment
+from ..load.pack import Pack
+from .bundles import Bundles
+from .comparison import (
+    Answer,
+    Cause,
+    Change,
+    Comparison,
+    Cut,
+    Effect,
+    Movement,
+    Pair,
+    ShadowAnswer,
+    ShadowChange,
+    TenantVerdict,
+    Verdict,
+)
+from .folding import Case, Route, scopes
+from .inventory import fact_changes, later, only_in
+from .labels import Combination, Goal, Labelling, labelling, resolving
+from .matching import Matching
+from .pack_view import Asked, Outcome, Rejecting, Side, TenantSide, facts_of
+from .requests import PackRequest
+
+__all__ = ["Progress", "compare_packs"]
+
+Progress = Callable[[int, int], None]
+"""Told how many tenants and capabilities, or requests, are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """What differs between two outcomes, as sets; equal for routes that differ alike.
+
+    Attributes:
+        old: The answer of OLD.
+        new: The answer of NEW.
+        lost: Sets of NEW's candidates, each with what rejects them.
+        gained: Sets of OLD's candidates, each with what rejected them.
+        withdrawn: OLD's candidates that NEW doesn't have.
+        arrived: NEW's candidates that OLD doesn't have.
+        ranking: The preferences that differ.
+        reranked: Whether the pick changes among candidates that qualify in both.
+    """
+
+    old: Answer
+    new: Answer
+    lost: tuple[tuple[int, tuple[Cause, ...]], ...] = ()
+    gained: tuple[tuple[int, tuple[Cause, ...]], ...] = ()
+    withdrawn: int = 0
+    arrived: int = 0
+    ranking: tuple[Cause, ...] = ()
+    reranked: bool = False
+
+
+_Shadows = tuple[ShadowAnswer | None, ShadowAnswer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """How two outcomes differ: in the answer, and in what shadow rules come to."""
+
+    moved: _Moved | None
+    shadows: _Shadows | None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was found for a tenant so far."""
+
+    routes: int = 0
+    lost: bool = False
+    gained: bool = False
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+def compare_packs(
+    old: Pack,
+    new: Pack,
+    *,
+    at: str,
+    requests: Sequence[PackRequest] | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """What differs between two packs in what they answer.
+
+    Without requests, every capability of both packs is routed for every tenant of both, with every combination of
+    labels that a rule of one of them tells apart.
+    The cost is that of a route for each, and of naming the causes for each that differs: about a millisecond for a
+    tenant with twenty rules over 5,000 candidates, three where everything differs.
+
+    Args:
+        old: One pack.
+        new: The other.
+        at: The time of the requests: a date, or a date and time with its zone.
+        requests: Requests to compare instead.
+        progress: Told how far it got.
+
+    Raises:
+        ValueError: `at` is no time.
+    """
+    comparing = _Comparing(old, new, at)
+    if requests is None:
+        comparing.all_routes(progress)
+    else:
+        comparing.of_requests(requests, progress)
+    return comparing.result(of_requests=requests is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """The requests of a tenant for a capability that rules tell apart.
+
+    Attributes:
+        labels: Their labels.
+        bare: The request without labels, under each pack.
+        pairs: The request with each combination of labels, under each pack.
+        alike: Whether both packs take all of them for the same.
+    """
+
+    labels: Labelling
+    bare: tuple[Asked, Asked]
+    pairs: tuple[tuple[Asked, Asked], ...]
+    alike: bool
+
+    @classmethod
+    def of(cls, labels: Labelling, bare: tuple[Asked, Asked], *, alike: bool) -> "_Asking":
+        """The requests with each combination of labels."""
+        before, after = bare
+        pairs = (
+            (replace(before, labels=labels.labels(each, 0)), replace(after, labels=labels.labels(each, 1)))
+            for each in labels.combinations
+        )
+        return cls(labels, bare, tuple(pairs), alike)
+
+    def goal(self, pack: int, side: TenantSide, rule: str) -> Goal | None:
+        """That a rule applies; None for one that always does."""
+        entry = side.side.entries[side.side.numbers[rule]]
+        if entry.when is None:
+            return None
+        return Goal(pack, facts_of(self.bare[pack]), entry.when, entry.rule.effect != "prefer", wanted=True)
+
+
+class _Comparing:
+    def __init__(self, old: Pack, new: Pack, at: str) -> None:
+        self.packs = old, new
+        self.at = at
+        self.moment = read_moment(at)
+        self.old, self.new = Side(old), Side(new)
+        self.matching = Matching(self.old.catalog, self.new.catalog)
+        self.tallies: dict[str, _Tally] = {}
+        self.moved: dict[_Moved, list[Route]] = {}
+        self.shadows: dict[_Shadows, list[Route]] = {}
+        self.cuts: list[Cut] = []
+        self.bundles = Bundles(old, new, at)
+
+    def all_routes(self, progress: Progress | None) -> None:
+        """Compare every route of the tenants and capabilities of both packs."""
+        old, new = self.packs
+        tenants = sorted(old.tenants.keys() & new.tenants.keys())
+        capabilities = sorted(old.capabilities.keys() & new.capabilities.keys())
+        total = len(tenants) * len(capabilities)
+        asked: dict[tuple[str, tuple[Leaf, ...]], _Asking] = {}
+        bundles = sorted(old.bundles.keys() & new.bundles.keys())
+        total += len(tenants) * len(bundles)
+        done = 0
+        for tenant in tenants:
+            tally = self.tallies[tenant] = _Tally()
+            sides = self.old.tenant(tenant, self.moment), self.new.tenant(tenant, self.moment)
+            leaves = tuple(sorted({leaf for side in sides for leaf in side.when_leaves()}, key=_order))
+            alike = self._same_catalog and sides[0].likeness() == sides[1].likeness()
+            for capability in capabilities:
+                key = capability, leaves
+                if key not in asked:
+                    asked[key] = self._asked(tenant, capability, leaves)
+                asking = asked[key]
+                if alike and asking.alike:
+                    tally.routes += len(asking.pairs)
+                    done += 1
+                    if progress is not None:
+                        progress(done, total)
+                    continue
+                total_here, incomplete = asking.labels.total, asking.labels.incomplete
+                if total_here > len(asking.pairs):
+                    asking = self._foremost(asking, sides)
+                if total_here > len(asking.pairs) or incomplete:
+                    self.cuts.append(Cut(tenant, capability, len(asking.pairs), total_here, incomplete))
+                labels, pairs = asking.labels, asking.pairs
+                known: dict[tuple[int, int], _Difference] = {}
+                for combination, (before, after) in zip(labels.combinations, pairs, strict=False):
+                    in_force = sides[0].in_force(before), sides[1].in_force(after)
+                    difference = known.get(in_force)
+                    if difference is None:
+                        difference = known[in_force] = self._difference(sides, (before, after), in_force, tally)
+                    self._note(tally, Route(tenant, capability, Case(labels, combination)), difference)
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+            for name in bundles:
+                self.bundles.compare(sides, name, leaves, alike=alike)
+                done += 1
+                if progress is not None:
+                    progress(done, total)
+
+    @cached_property
+    def _same_catalog(self) -> bool:
+        """Whether both packs have the same candidates, with the same facts."""
+        before, after = ({name: each.value.metadata for name, each in pack.providers.items()} for pack in self.packs)
+        return before == after
+
+    def _asked(self, tenant: str, capability: str, leaves: tuple[Leaf, ...]) -> "_Asking":
+        """The requests for a capability that rules tell apart, under each pack. They are the same for every tenant."""
+        tried = resolving(self.packs, tenant, capability)
+        labels = labelling(leaves, tried)
+        bare = tried({})
+        if bare is None:
+            raise ValueError("a request without labels is refused by none")
+        before, after = map(Asked.of, bare)
+        known = all(old == new for old, new in labels.known.values())
+        return _Asking.of(labels, (before, after), alike=known and before == after)
+
+    def _foremost(self, asking: "_Asking", sides: tuple[TenantSide, TenantSide]) -> "_Asking":
+        """The requests, those first that some rule tells apart which the packs don't have in common.
+
+        For each such rule these are one that it applies to and, where its `when` is another in the other pack, those
+        that it applies to in one pack alone.
+        """
+        there = sides[0].rules(), sides[1].rules()
+        names = [name for name in dict.fromkeys((*there[0], *there[1])) if there[0].get(name) != there[1].get(name)]
+        first: list[Combination] = []
+        for name in names:
+            applies = [asking.goal(pack, sides[pack], name) if name in there[pack] else None for pack in (0, 1)]
+            whens = [each for each in applies if each is not None]
+            wanted = [[each] for each in whens]
+            if len(whens) == 2:
+                wanted += [[whens[0], replace(whens[1], wanted=False)], [replace(whens[0], wanted=False), whens[1]]]
+            elif whens:
+                wanted.append([replace(whens[0], wanted=False)])
+            found = map(asking.labels.meeting, wanted)
+            first += (each for each in found if each is not None)
+        return _Asking.of(asking.labels.starting_with(first), asking.bare, alike=asking.alike)
+
+    def of_requests(self, requests: Sequence[PackRequest], progress: Progress | None) -> None:
+        """Compare what requests of a file come to."""
+        for done, request in enumerate(requests, start=1):
+            tally = self.tallies.setdefault(request.tenant, _Tally())
+            moment = self.moment if request.at is None else read_moment(request.at)
+            found = request.old, request.new
+            if isinstance(found[0], str) or isinstance(found[1], str):
+                difference = _Difference(self._refused(request), None)
+            else:
+                sides = self.old.tenant(request.tenant, moment), self.new.tenant(request.tenant, moment)
+                asked = Asked.of(found[0]), Asked.of(found[1])
+                in_force = sides[0].in_force(asked[0]), sides[1].in_force(asked[1])
+                difference = self._difference(sides, asked, in_force, tally)
+            self._note(tally, Route(request.tenant, request.capability, request.line), difference)
+            if progress is not None:
+                progress(done, len(requests))
+
+    def _refused(self, request: PackRequest) -> _Moved:
+        """How a request differs that one of the packs refuses."""
+        answers: list[Answer] = []
+        for side, found in ((self.old, request.old), (self.new, request.new)):
+            if isinstance(found, str):
+                answers.append(Answer(None, refused=found))
+                continue
+            asked = Asked.of(found)
+            moment = self.moment if request.at is None else read_moment(request.at)
+            tenant = side.tenant(request.tenant, moment)
+            answers.append(_answer(tenant.outcome(asked, tenant.in_force(asked)), side.catalog))
+        return _Moved(answers[0], answers[1])
+
+    def _note(self, tally: _Tally, route: Route, difference: _Difference) -> None:
+        tally.routes += 1
+        if difference.moved is not None:
+            self.moved.setdefault(difference.moved, []).append(route)
+            kind = Effect(difference.moved.old, difference.moved.new).kind
+            tally.kinds[kind] = tally.kinds.get(kind, 0) + 1
+        if difference.shadows is not None:
+            self.shadows.setdefault(difference.shadows, []).append(route)
+
+    def _difference(
+        self,
+        sides: tuple[TenantSide, TenantSide],
+        asked: tuple[Asked, Asked],
+        in_force: tuple[int, int],
+        tally: _Tally,
+    ) -> _Difference:
+        before, after = (
+            side.outcome(request, rules) for side, request, rules in zip(sides, asked, in_force, strict=True)
+        )
+        matching = self.matching
+        was, now = matching.to_new(before.admitted), after.admitted & matching.common_new
+        lost, gained = was & ~now, now & ~was
+        withdrawn = before.admitted & ~matching.common_old
+        arrived = after.admitted & ~matching.common_new
+        tally.lost |= bool(lost)
+        tally.gained |= bool(gained)
+        answers = _answer(before, self.old.catalog), _answer(after, self.new.catalog)
+        moved = None
+        if lost or gained or withdrawn or arrived or answers[0] != answers[1]:
+            reranked = self._is_reranked(before, after)
+            moved = _Moved(
+                *answers,
+                self._by(lost, (sides[1], asked[1], in_force[1]), (sides[0], asked[0], in_force[0]), "added"),
+                self._by(
+                    matching.to_old(gained),
+                    (sides[0], asked[0], in_force[0]),
+                    (sides[1], asked[1], in_force[1]),
+                    "removed",
+                ),
+                withdrawn,
+                arrived,
+                _ranking(sides, asked, in_force) if reranked else (),
+                reranked,
+            )
+        shadows = self._shadow(before, self.old.catalog), self._shadow(after, self.new.catalog)
+        return _Difference(moved, shadows if shadows[0] != shadows[1] else None)
+
+    def _is_reranked(self, before: Outcome, after: Outcome) -> bool:
+        """Whether another pick is made of candidates that qualify in both packs, the picks of both among them."""
+        if before.pick is None or after.pick is None:
+            return False
+        old_pick, new_pick = 1 << before.pick, 1 << after.pick
+        was = self.matching.to_new(old_pick)
+        if was in (0, new_pick):
+            return False
+        return was & after.admitted != 0 and self.matching.to_old(new_pick) & before.admitted != 0
+
+    def _by(
+        self,
+        members: int,
+        there: tuple[TenantSide, Asked, int],
+        here: tuple[TenantSide, Asked, int],
+        only_there: Literal["added", "removed"],
+    ) -> tuple[tuple[int, tuple[Cause, ...]], ...]:
+        """A set of candidates, by what rejects them `there` and does not `here`, where all of them qualify."""
+        if not members:
+            return ()
+        groups: list[tuple[int, tuple[Cause, ...]]] = [(members, ())]
+        side, asked, in_force = there
+        for constraint in side.rejecting(members, asked, in_force):
+            cause = _cause(constraint, here[0].like(constraint, here[1], here[2]), only_there)
+            split: list[tuple[int, tuple[Cause, ...]]] = []
+            for group, causes in groups:
+                rejected = group & ~constraint.admitted
+                if rejected:
+                    split.append((rejected, (*causes, cause)))
+                if group & constraint.admitted:
+                    split.append((group & constraint.admitted, causes))
+            groups = split
+        return tuple(sorted(groups, key=lambda each: each[0] & -each[0]))
+
+    @staticmethod
+    def _shadow(outcome: Outcome, catalog: Catalog) -> ShadowAnswer | None:
+        shadow = outcome.shadow
+        if shadow is None:
+            return None
+        return ShadowAnswer(None if shadow.pick is None else catalog.candidate(shadow.pick).key, shadow.by)
+
+    def result(self, *, of_requests: bool) -> Comparison:
+        """Everything that was found, folded."""
+        old, new = self.packs
+        changes = [Change(self._effect(moved), scopes(routes), len(routes)) for moved, routes in self.moved.items()]
+        changes.sort(key=lambda each: (_KINDS.index(each.effect.kind), each.scopes[0].order))
+        shadows = [ShadowChange(*pair, scopes(routes), len(routes)) for pair, routes in self.shadows.items()]
+        shadows.sort(key=lambda each: each.scopes[0].order)
+        return Comparison(
+            old.path,
+            new.path,
+            self.at,
+            of_requests,
+            tuple(_verdict(tenant, self.tallies[tenant]) for tenant in sorted(self.tallies)),
+            tuple(changes),
+            tuple(shadows),
+            tuple(only_in(new, old)),
+            tuple(only_in(old, new)),
+            tuple(fact_changes(old, new)),
+            later(old, new, self.moment),
+            self.bundles.changes(),
+            (*self.cuts, *self.bundles.cuts),
+        )
+
+    def _effect(self, moved: _Moved) -> Effect:
+        before, after = self.old.catalog, self.new.catalog
+        return Effect(
+            moved.old,
+            moved.new,
+            tuple(Movement(_keys(members, after), causes) for members, causes in moved.lost),
+            tuple(Movement(_keys(members, before), causes) for members, causes in moved.gained),
+            _keys(moved.withdrawn, before),
+            _keys(moved.arrived, after),
+            moved.ranking,
+            moved.reranked,
+        )
+
+
+_KINDS = ("broke", "appeared", "pick", "candidates")
+
+
+def _order(leaf: Leaf) -> tuple[str, str, str]:
+    return leaf.field, leaf.op, repr(leaf.wanted)
+
+
+def _keys(members: int, catalog: Catalog) -> tuple[Pair, ...]:
+    return tuple(catalog.candidate(number).key for number in positions(members))
+
+
+def _answer(outcome: Outcome, catalog: Catalog) -> Answer:
+    if outcome.pick is None:
+        return Answer(None)
+    return Answer(catalog.candidate(outcome.pick).key, outcome.fallback)
+
+
+def _cause(constraint: Rejecting, other: Rejecting | None, only_there: Literal["added", "removed"]) -> Cause:
+    change: Literal["added", "removed", "changed", "same"] = only_there
+    if other is not None:
+        change = "same" if other.same == constraint.same else "changed"
+    differs = change == "changed" and other is not None
+    waivers = set(constraint.waivers) ^ set(other.waivers) if other is not None and differs else ()
+    return Cause(
+        constraint.id,
+        constraint.label,
+        constraint.owner,
+        change,
+        constraint.because,
+        constraint.contact,
+        constraint.origins,
+        other.origins if other is not None and differs else (),
+        tuple(sorted(waivers)),
+    )
+
+
+def _ranking(
+    sides: tuple[TenantSide, TenantSide], asked: tuple[Asked, Asked], in_force: tuple[int, int]
+) -> tuple[Cause, ...]:
+    """The preferences that one of the packs alone has, or that are not the same in both."""
+    before, after = (
+        {rule.name: rule for rule in side.preferring(request, rules)}
+        for side, request, rules in zip(sides, asked, in_force, strict=True)
+    )
+    causes = list(_preferences(sides, before, after))
+    if asked[0].capability.prefer != asked[1].capability.prefer:
+        origins = [
+            () if request.name is None else (side.side.pack.capabilities[request.name].piece.inner("prefer").origin,)
+            for side, request in zip(sides, asked, strict=True)
+        ]
+        causes.insert(0, Cause("prefer", "prefer", "caller", "changed", origins=origins[1], counterpart=origins[0]))
+    return tuple(causes)
+
+
+def _preferences(
+    sides: tuple[TenantSide, TenantSide], before: Mapping[str, Rule], after: Mapping[str, Rule]
+) -> Iterator[Cause]:
+    places = [side.policy.origins for side in sides]
+    for name in dict.fromkeys((*after, *before)):
+        key = f"rules/{name}"
+        rule = after.get(name) or before[name]
+        origins = [tuple(place.get(key, ())) for place in places]
+        change: Literal["added", "removed", "changed"]
+        if name not in before:
+            change = "added"
+        elif name not in after:
+            change = "removed"
+        elif _told(before[name]) != _told(after[name]) or _place(name, before) != _place(name, after):
+            change = "changed"
+        else:
+            continue
+        yield Cause(
+            key,
+            f"rule:{name}",
+            "rule",
+            change,
+            rule.because,
+            rule.owner,
+            origins[0] if change == "removed" else origins[1],
+            origins[0] if change == "changed" else (),
+        )
+
+
+def _told(rule: Rule) -> object:
+    return rule.condition, rule.order, rule.weight
+
+
+def _place(name: str, rules: Mapping[str, Rule]) -> object:
+    """Where a rule that orders stands among those that do."""
+    if rules[name].order is None:
+        return None
+    return [each for each, rule in rules.items() if rule.order is not None].index(name)
+
+
+_VERDICTS: Mapping[tuple[bool, bool], Verdict] = {
+    (False, False): "same",
+    (False, True): "looser",
+    (True, False): "stricter",
+    (True, True): "both",
+}
+"""By whether a candidate is lost, and whether one is gained."""
+
+
+def _verdict(tenant: str, tally: _Tally) -> TenantVerdict:
+    verdict = _VERDICTS[tally.lost, tally.gained]
+    counts = [tally.kinds.get(kind, 0) for kind in _KINDS]
+    return TenantVerdict(tenant, verdict, tally.routes, *counts)

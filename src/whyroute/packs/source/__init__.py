@@ -1,0 +1,1 @@
+"""The files of a pack: YAML with positions, hints at slips, revisions of git."""

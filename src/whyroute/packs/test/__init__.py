@@ -1,0 +1,1 @@
+"""A pack's own tests: run, judged, and what they cover."""

@@ -1,0 +1,1 @@
+"""Who can serve: the registry, adapters, importers, files of providers."""

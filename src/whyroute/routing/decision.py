@@ -1,0 +1,206 @@
+"""Decisions: the pick, the alternates, and why, computed when they are read."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+from ..basics.computed import computed
+from ..basics.issues import printable, quoted, shown
+from ..basics.numbers import Number, ecmascript, exact, wire_number
+from ..catalog.catalog import Candidate
+from ..constraints.named import Constraints
+from ..errors import CapabilityUnsatisfiableError
+from ..explanations import Explanation, reasons_of
+from ..explanations.ties import tie_clause
+from ..model.capability import Capability
+from ..model.provider import ModelInfo, ModelProvider
+from ..solving.ranking import RankedCandidates, Ranking
+from ..solving.request import Shadow, Solved
+
+__all__ = ["Decision", "outcome_of"]
+
+_NO_CANDIDATE = "no registered provider satisfies the capability"
+_LABELS_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Decision:
+    """The candidate that serves a capability, and why.
+
+    Attributes:
+        candidate: The pick.
+        fallback: Whether only fallback providers qualified.
+    """
+
+    candidate: Candidate
+    fallback: bool
+    _ranking: Ranking = field(repr=False)
+    _solved: Solved = field(repr=False)
+
+    def __init__(self, candidate: Candidate, fallback: bool, _ranking: Ranking, _solved: Solved) -> None:
+        # As the one that would be generated, at less than half its cost.
+        fields = self.__dict__
+        fields["candidate"] = candidate
+        fields["fallback"] = fallback
+        fields["_ranking"] = _ranking
+        fields["_solved"] = _solved
+
+    @property
+    def provider(self) -> ModelProvider:
+        """The picked provider, to invoke."""
+        return self.candidate.provider
+
+    @property
+    def model(self) -> ModelInfo:
+        """The picked model; pass its name to the provider's `invoke`."""
+        return self.candidate.model
+
+    @property
+    def alternates(self) -> RankedCandidates:
+        """The other candidates that qualify, in rank order; made when they are read."""
+        return RankedCandidates(self._ranking, range(1, self._ranking.members.bit_count()))
+
+    @computed
+    def score(self) -> Number:
+        """The sum of the weights of the preferences and rules that the pick meets."""
+        return self._ranking.scores.wire_score(self._ranking.best())
+
+    @computed
+    def shadow(self) -> Shadow | None:
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self._solved.shadow
+
+    @computed
+    def reason(self) -> str:
+        """Why this candidate, in plain words."""
+        return _reason(self)
+
+    @computed
+    def explanation(self) -> Explanation:
+        """What each constraint did, and what stands in the way of the other candidates."""
+        return Explanation(self._solved)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as it goes over the wire."""
+        return {
+            "pick": self.candidate.to_dict(),
+            "alternates": [candidate.to_dict() for candidate in self.alternates],
+            "fallback": self.fallback,
+            "reason": self.reason,
+            "score": self.score,
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON text."""
+        ranking = self._ranking
+        texts = ranking.catalog.candidate_texts()
+        pick, *alternates = map(texts.__getitem__, ranking.numbers())
+        return (
+            f'{{"pick": {pick}, "alternates": [{", ".join(alternates)}], '
+            f'"fallback": {"true" if self.fallback else "false"}, '
+            f'"reason": {encode_basestring(self.reason)}, "score": {self.score!r}}}'
+        )
+
+
+def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
+    """The decision, or the error that says that there is none."""
+    if solved.survivors:
+        ranking = solved.ranked(solved.survivors)
+        return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+    return CapabilityUnsatisfiableError(
+        lambda: _failed(solved),
+        tenant_id=None if solved.policy is None else solved.policy.tenant_id,
+        reasons=lambda: reasons_of(solved.constraints, solved.catalog, solved.setup_failures),
+        explanation=lambda: Explanation(solved),
+    )
+
+
+def _failed(solved: Solved) -> str:
+    """That nothing qualifies, the constraints that admit nobody, and whoever could not be set up."""
+    constraints, setup_failures = solved.constraints, solved.setup_failures
+    sentence = f"{_NO_CANDIDATE}: {_stands_in_the_way(constraints)}"
+    if not setup_failures:
+        return sentence
+    # The first one says why: it may be the only provider there is.
+    first, more = setup_failures[0], len(setup_failures) - 1
+    also = "" if not more else f" (and {more} more could not be set up)"
+    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+
+
+def _stands_in_the_way(constraints: Constraints) -> str:
+    size = constraints.catalog.size
+    if not size:
+        return "there are no candidates"
+    of_all = "the one candidate" if size == 1 else f"any of {size} candidates"
+    alone = [index for index, admitted in enumerate(constraints.admitted) if not admitted]
+    if not alone:
+        return f"the {len(constraints)} constraints together do not admit {of_all}"
+    labels = quoted([constraints[index].label for index in alone[:_LABELS_SHOWN]])
+    more = len(alone) - _LABELS_SHOWN
+    also = f" and {more} more" if more > 0 else ""
+    each = "does not" if len(alone) == 1 else "each do not"
+    return f"{labels}{also} {each} admit {of_all}"
+
+
+def _reason(decision: Decision) -> str:
+    solved, ranking, candidate = decision._solved, decision._ranking, decision.candidate
+    needs, policy = len(solved.capability.needs), solved.policy
+    if needs:
+        met = f"meets all {needs} needs" if needs > 2 else ("meets the one need", "meets both needs")[needs - 1]
+        if policy is not None:
+            met += f" and the policy of tenant {shown(policy.tenant_id)}"
+    elif policy is not None:
+        met = f"meets the policy of tenant {shown(policy.tenant_id)}"
+    else:
+        met = f"is of the kind asked for, {shown(solved.capability.kind)}"
+    fallback = "; it is a fallback: no other provider qualifies" if decision.fallback else ""
+    count = ranking.members.bit_count()
+    why = "it is the only candidate that does"
+    if count > 1:
+        why = f"of {count} candidates it {_why_first(decision, solved, ranking)}"
+    return f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)} {met}{fallback}; {why}"
+
+
+def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
+    if ranking.hinted and ranking.hinted != ranking.members:
+        given = [
+            f"{what} {shown(name)}"
+            for what, name in (("provider", solved.preferred_provider), ("model", solved.preferred_model))
+            if name is not None
+        ]
+        return f"matches the preferred {' and '.join(given)}"
+    best = ranking.tied
+    if best == ranking.members:
+        scored = solved.capability.prefer or (solved.active is not None and solved.active.wishes)
+        tied = f"all score {ecmascript(decision.score)}, " if scored else ""
+        return f"comes first: {tied}{tie_clause(ranking)}"
+    score = f"has the highest score, {ecmascript(decision.score)}"
+    met = _matched_preferences(decision.candidate, solved.capability)
+    met += [f"rule {_weighted(name, weight)}" for name, weight in solved.wished(ranking.best())]
+    if met:
+        score += f" ({', '.join(met)})"
+    tied_with = best.bit_count() - 1
+    if not tied_with:
+        return score
+    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking)
+
+
+def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
+    features, attributes = candidate.model.features, candidate.metadata.attributes
+    met = [(each.feature, each.weight) for each in capability.prefer]
+    met = [each for each in met if each[0] in features or each[0] in attributes]
+    weights = dict(met)
+    if len(weights) < len(met):
+        sums: dict[str, Fraction] = {}
+        for name, weight in met:
+            sums[name] = sums.get(name, _NOTHING) + exact(weight)
+        weights = {name: wire_number(total) for name, total in sums.items()}
+    return [_weighted(name, weight) for name, weight in weights.items()]
+
+
+_NOTHING: Final = Fraction(0)
+
+
+def _weighted(name: str, weight: Number) -> str:
+    return f"{shown(name)} {'+' if weight >= 0 else ''}{ecmascript(weight)}"

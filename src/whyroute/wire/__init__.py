@@ -1,0 +1,1 @@
+"""Requests and answers as JSON, and their schemas."""

@@ -1,0 +1,555 @@
+"""One wire request to one wire answer: what `batch`, `route --request` and the service run."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
+from ..catalog.catalog import Catalog
+from ..constraints.named import Origin
+from ..documents.json_text import JsonTextError, plain, read_json
+from ..engine.single import EngineName
+from ..errors import (
+    CapabilityUnsatisfiableError,
+    DuplicateProviderError,
+    InvalidCapabilityError,
+    InvalidInputError,
+    InvalidPolicyError,
+    InvalidProviderError,
+    InvalidRequestError,
+    WhyrouteError,
+)
+from ..explanations import Explanation
+from ..model.capability import Capability, read_capability
+from ..model.policy import TenantPolicy, read_policy
+from ..model.provider import (
+    DeclaredProvider,
+    ProviderMetadata,
+    SetupFailure,
+    invalid_provider,
+    read_setup_failures,
+    routable_problems,
+)
+from ..model.request_facts import label_issues, token_issues
+from ..model.timestamps import moment_issues, read_moment, written
+from ..routing.decision import Decision, outcome_of
+from ..solving.request import RequestTerms, Situation, Solved
+
+if TYPE_CHECKING:
+    from ..bundles.wire import BundleRequest
+
+__all__ = [
+    "answer",
+    "answer_json",
+    "answer_line",
+    "candidate_issues",
+    "id_of",
+    "read_any_request",
+    "read_bundle_request",
+    "read_request",
+]
+
+_INCLUDES = ("matched", "explanation", "request")
+_OF_BUNDLES = ("slots", "together")
+_RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
+
+
+def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict[str, Any]:
+    """Answer one wire request.
+
+    Args:
+        request: The request as parsed JSON: `capability`, `providers` and what may go with them; `slots` instead of
+            `capability` for a bundle. An `id` is echoed.
+        engine: The engine, as for `route`.
+
+    Returns:
+        The wire answer: a `decision`, or an `error` with its code. A broken request is an error answer too.
+    """
+    try:
+        parsed = read_any_request(request)
+    except WhyrouteError as error:
+        return {**id_of(request), "error": error.to_dict()}
+    return {**id_of(request), **parsed.answer(engine)}
+
+
+def answer_line(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> dict[str, Any]:
+    """Answer one line of a batch; `number` is the line's, from 1, for the message when it is not JSON."""
+    try:
+        request = read_json(line, line=number)
+    except JsonTextError as error:
+        return {"error": InvalidRequestError([Issue("", error.message)]).to_dict()}
+    return answer(request, engine=engine)
+
+
+def answer_json(line: str | bytes, number: int, *, engine: EngineName = "bitset") -> tuple[bool, Iterator[str]]:
+    """`answer_line` as JSON text in pieces, and whether the line was a request at all.
+
+    The text of a failed answer grows with candidates times constraints; it is never there as a whole.
+    """
+    try:
+        request = read_json(line, line=number)
+        parsed = read_any_request(request)
+    except (JsonTextError, WhyrouteError):
+        return False, iter((_json(answer_line(line, number, engine=engine)),))
+    head = f"{_json({'id': request['id']})[:-1]}, " if "id" in request else "{"
+    return True, parsed.answer_json(engine, head=head)[1]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+class Request:
+    """A wire request, read and checked.
+
+    Attributes:
+        terms: The request, prepared.
+        catalog: The providers.
+        at: The time of the request, as it was written.
+        document: The request as it was given, with its time filled in.
+    """
+
+    __slots__ = (
+        "at",
+        "catalog",
+        "document",
+        "include",
+        "preferred_model",
+        "preferred_provider",
+        "setup_failures",
+        "terms",
+        "why_not",
+    )
+
+    def __init__(
+        self,
+        document: dict[str, Any],
+        terms: RequestTerms,
+        catalog: Catalog,
+        setup_failures: tuple[SetupFailure, ...],
+    ) -> None:
+        self.document = document
+        self.terms = terms
+        self.catalog = catalog
+        self.setup_failures = setup_failures
+        self.preferred_provider: str | None = document.get("preferredProvider")
+        self.preferred_model: str | None = document.get("preferredModel")
+        asked: dict[str, str] | None = document.get("whyNot")
+        self.why_not: tuple[str, str] | None = None if asked is None else (asked["provider"], asked["model"])
+        self.include: tuple[str, ...] = tuple(document.get("include", ()))
+        self.at: str = document["at"]
+
+    def solve(self, engine: EngineName = "bitset") -> Solved:
+        """The request, compiled and solved."""
+        return self.terms.solved(
+            self.catalog,
+            read_moment(self.at),
+            preferred_provider=self.preferred_provider,
+            preferred_model=self.preferred_model,
+            setup_failures=self.setup_failures,
+            engine=engine,
+        )
+
+    def explanation(self, solved: Solved) -> Explanation:
+        """Why the request comes out as it does."""
+        return Explanation(solved, self.why_not)
+
+    def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
+        """The wire answer."""
+        solved = self.solve(engine)
+        return self.answered(solved, outcome_of(solved))
+
+    def answered(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> dict[str, Any]:
+        """The wire answer of a request that was solved already, and what it came to."""
+        return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
+
+    def answer_json(self, engine: EngineName = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
+        """Whether a candidate qualifies, and `answer` as JSON text in pieces, which end between values.
+
+        Args:
+            head: What the text begins with: a brace, and members that stand before those of the answer.
+        """
+        solved = self.solve(engine)
+        outcome = outcome_of(solved)
+        return isinstance(outcome, Decision), self.answered_json(solved, outcome, head=head)
+
+    def answered_json(
+        self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError, *, head: str = "{"
+    ) -> Iterator[str]:
+        """`answered` as JSON text in pieces, as `answer_json` gives them."""
+        return chain((head,), self._members(solved, outcome))
+
+    def _members(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> Iterator[str]:
+        beside = _json(self._beside(solved))
+        yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
+        if isinstance(outcome, Decision):
+            yield outcome.to_json()
+        else:
+            yield from outcome.iter_json()
+        yield f", {beside[1:]}"
+
+    def _beside(self, solved: Solved) -> dict[str, Any]:
+        """What an answer has beside its decision or error."""
+        found: dict[str, Any] = {"at": self.at}
+        if (shadow := solved.shadow) is not None:
+            found["shadow"] = shadow.to_dict()
+        if "matched" in self.include:
+            found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
+        if "explanation" in self.include:
+            found["explanation"] = self.explanation(solved).to_dict()
+        if "request" in self.include:
+            kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
+            found["request"] = plain(kept)[0]
+        return found
+
+
+_KIND_OF_ANSWER: dict[type, str] = {Decision: "decision", CapabilityUnsatisfiableError: "error"}
+
+
+def read_any_request(request: Any, *, now: datetime | None = None) -> "Request | BundleRequest":
+    """`read_bundle_request` for a request with `slots`, `read_request` for any other."""
+    if isinstance(request, Mapping) and "slots" in request:
+        return read_bundle_request(request, now=now)
+    return read_request(request, now=now)
+
+
+def read_bundle_request(request: Any, *, now: datetime | None = None) -> "BundleRequest":
+    """Check a wire request for a bundle, and read its parts. Arguments and errors are those of `read_request`."""
+    from ..bundles.wire import read_bundle  # noqa: PLC0415 (takes long to load, and most requests are for one capability)
+
+    if not isinstance(request, Mapping):
+        raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    reader = _Reader(request, _BUNDLE_KEYS, ("slots", "providers"))
+    document = reader.document()
+    document.setdefault("at", written(now or datetime.now(UTC)))
+    policy = reader.policy()
+    providers = reader.providers()
+    failures = reader.setup_failures()
+    parts = read_bundle(document, reader.request_issues, reader.errors)
+    reader.raise_problems()
+    assert parts is not None  # its problems were raised
+    return parts(Catalog.of_members(providers), policy, failures, _situation(document))
+
+
+def read_request(request: Any, *, now: datetime | None = None) -> Request:
+    """Check a wire request, and read its parts.
+
+    Args:
+        request: The request as parsed JSON.
+        now: The time of a request that names none; the present when absent.
+
+    Raises:
+        InvalidRequestError: Unknown keys, or values of a wrong type.
+        InvalidCapabilityError: The declaration is broken.
+        InvalidPolicyError: The policy is broken.
+        InvalidProviderError: A provider's metadata is broken.
+        DuplicateProviderError: Two providers have one id.
+
+    Every error lists all problems of the request; its kind is the first of these that applies.
+    """
+    if not isinstance(request, Mapping):
+        raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
+    with few_searches():
+        return _read_request(request, now)
+
+
+def _read_request(request: Mapping[str, Any], now: datetime | None) -> Request:
+    reader = _Reader(request)
+    document = reader.document()
+    document.setdefault("at", written(now or datetime.now(UTC)))
+    capability = reader.capability()
+    policy = reader.policy()
+    providers = reader.providers()
+    failures = reader.setup_failures()
+    reader.raise_problems()
+    assert capability is not None  # read_capability raised otherwise, and so did raise_problems
+    terms = RequestTerms(capability, policy, _situation(document))
+    return Request(document, terms, Catalog.of_members(providers), failures)
+
+
+def _situation(document: Mapping[str, Any]) -> Situation | None:
+    """The rules of a request without issues, and what they depend on."""
+    sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
+    origins = document.get("origins")
+    contacts = document.get("contacts")
+    if not any(sections.values()) and not origins and not contacts:
+        return None
+    from ..constraints.rulebook import rulebook_of  # noqa: PLC0415
+    from ..constraints.three_valued import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+
+    book = rulebook_of(sections)
+    tokens = document.get("tokens")
+    call = None if tokens is None else Call.of(tokens["prompt"], tokens["completion"])
+    return Situation(
+        book,
+        EvalContext(book.regions, call),
+        document.get("labels", {}),
+        document.get("capabilityName"),
+        None if origins is None else _origins_of(origins),
+        contacts,
+    )
+
+
+def _origins_of(document: Mapping[str, Any]) -> dict[str, tuple[Origin, ...]]:
+    return {
+        name: tuple(Origin(each["file"], each["line"], each["column"]) for each in places)
+        for name, places in document.items()
+    }
+
+
+class _Reader:
+    """Reads a request part by part, and gathers what is wrong with each."""
+
+    def __init__(
+        self,
+        request: Mapping[str, Any],
+        keys: Mapping[str, Any] | None = None,
+        required: tuple[str, ...] = ("capability", "providers"),
+    ) -> None:
+        self.request = request
+        self.keys = _KEYS if keys is None else keys
+        self.required = required
+        self.request_issues: list[Issue] = []
+        self.errors: list[WhyrouteError] = []
+
+    def raise_problems(self) -> None:
+        errors: list[WhyrouteError] = [InvalidRequestError(self.request_issues)] if self.request_issues else []
+        errors += self.errors
+        if not errors:
+            return
+        ranked = sorted(errors, key=lambda error: _PRECEDENCE.index(type(error)))  # stable: document order within
+        issues = [issue for error in errors for issue in getattr(error, "issues", ())]
+        first = ranked[0]
+        if isinstance(first, InvalidProviderError):
+            raise InvalidProviderError(first.reason, _first_to_front(first, issues), first.provider_id)
+        if isinstance(first, DuplicateProviderError):
+            raise DuplicateProviderError(first.provider_id, issues=issues)
+        if isinstance(first, InvalidInputError):
+            raise type(first)(_first_to_front(first, issues))
+        raise first
+
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        unreadable: set[str] = set()
+        for key, value in self.request.items():
+            if not isinstance(key, str) or key not in self.keys:
+                self.request_issues.append(_unknown_key(key, self.keys))
+                continue
+            found[key] = value
+            check = self.keys[key]
+            if key in _RULE_SECTIONS:
+                found[key], foreign = plain(value, child("", key))
+                self.request_issues += foreign
+                unreadable |= {issue.path for issue in foreign}
+            elif check is not None:
+                cleaned, foreign = plain(value, child("", key))
+                found[key] = cleaned
+                self.request_issues += foreign or check(cleaned, child("", key))
+        sections = {key: found[key] for key in _RULE_SECTIONS if key in found}
+        if sections:
+            from ..constraints.rulebook import rulebook_issues  # noqa: PLC0415 (takes long to load, and most requests have no rules)
+
+            # A value that no JSON text could hold was reported; what is left of it would be reported again.
+            self.request_issues += [issue for issue in rulebook_issues(sections) if issue.path not in unreadable]
+        for key in self.required:
+            if key not in self.request:
+                self.request_issues.append(Issue(child("", key), f"missing; a request has `{key}`"))
+        return found
+
+    def capability(self) -> Capability | None:
+        if "capability" not in self.request:
+            return None
+        try:
+            return read_capability(self.request["capability"], "/capability")
+        except InvalidCapabilityError as error:
+            self.errors.append(error)
+            return None
+
+    def policy(self) -> TenantPolicy | None:
+        if "tenantPolicy" not in self.request:
+            return None
+        try:
+            return read_policy(self.request["tenantPolicy"], "/tenantPolicy")
+        except InvalidPolicyError as error:
+            self.errors.append(error)
+            return None
+
+    def providers(self) -> list[tuple[DeclaredProvider, ProviderMetadata]]:
+        given = self.request.get("providers", [])
+        if not isinstance(given, list | tuple):
+            self.request_issues.append(Issue("/providers", f"{kind_of(given)}; `providers` is a list of metadata"))
+            return []
+        found: list[tuple[DeclaredProvider, ProviderMetadata]] = []
+        seen: dict[str, int] = {}
+        for index, value in enumerate(given):
+            path = child("", "providers", index)
+            problems, cleaned = routable_problems(value, path)
+            if problems:
+                self.errors.append(invalid_provider(problems, cleaned))
+                continue
+            metadata = ProviderMetadata.of_checked(cleaned)
+            if metadata.id in seen:
+                message = f"{shown(metadata.id)} is the id of /providers/{seen[metadata.id]} too; ids are unique"
+                self.errors.append(DuplicateProviderError(metadata.id, issues=[Issue(child(path, "id"), message)]))
+                continue
+            seen[metadata.id] = index
+            found.append((DeclaredProvider(metadata), metadata))
+        return found
+
+    def setup_failures(self) -> tuple[SetupFailure, ...]:
+        if self.request_issues:
+            return ()
+        return read_setup_failures(self.request.get("setupFailures", ()), "/setupFailures")
+
+
+_PRECEDENCE: list[type[WhyrouteError]] = [
+    InvalidRequestError,
+    InvalidCapabilityError,
+    InvalidPolicyError,
+    InvalidProviderError,
+    DuplicateProviderError,
+]
+
+
+def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue]:
+    """The issues that gave the error its kind, then the others."""
+    own = {id(issue) for issue in first.issues}
+    return [*first.issues, *(issue for issue in issues if id(issue) not in own)]
+
+
+def _unknown_key(key: Any, keys: Mapping[str, Any]) -> Issue:
+    if key in _OF_BUNDLES and "slots" not in keys:
+        return Issue(child("", key), f"{shown(key)} is a key of a bundle's request, which has `slots`")
+    if key in _OF_ONE_CAPABILITY and "slots" in keys:
+        return Issue(child("", key), f"{shown(key)} is a key of each slot in a bundle's request; write it there")
+    foreign = plain({key: None})[1]
+    if foreign:
+        return foreign[0]  # no string, or none that a path may repeat
+    hint = did_you_mean(key, keys) or f"; the keys are {quoted(keys)}"
+    return Issue(child("", key), f"{shown(key)} is not a key of a request{hint}")
+
+
+def id_of(request: Any) -> dict[str, Any]:
+    """The `id` that an answer repeats, as a member of it; none where the request has none that JSON can hold."""
+    if not isinstance(request, Mapping) or "id" not in request:
+        return {}
+    return {} if plain(request["id"])[1] else {"id": request["id"]}
+
+
+def _check_string(value: Any, path: str) -> list[Issue]:
+    return [] if isinstance(value, str) else [Issue(path, f"{shown(value)} is {kind_of(value)}; a string is expected")]
+
+
+def _check_failures(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, list):
+        return [Issue(path, f"{kind_of(value)}; setup failures are a list of {{providerId, message}}")]
+    return [issue for index, item in enumerate(value) for issue in _check_failure(item, child(path, index))]
+
+
+_FAILURE_KEYS = ("providerId", "message")
+
+
+def _check_failure(value: Any, path: str) -> list[Issue]:
+    return _check_strings(value, path, _FAILURE_KEYS, "a setup failure is {providerId, message}")
+
+
+def _check_strings(value: Any, path: str, keys: tuple[str, ...], shape: str) -> list[Issue]:
+    """An object with exactly these keys, all of them strings."""
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; {shape}")]
+    issues = [
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, keys) or '; ' + shape}")
+        for key in value
+        if key not in keys
+    ]
+    for key in keys:
+        if key not in value:
+            issues.append(Issue(child(path, key), f"missing; {shape}"))
+        else:
+            issues += _check_string(value[key], child(path, key))
+    return issues
+
+
+def _check_origins(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; origins are an object of lists, by the ids of constraints")]
+    issues: list[Issue] = []
+    for name, places in value.items():
+        at = child(path, name)
+        if not isinstance(places, list):
+            issues.append(Issue(at, f"{kind_of(places)}; origins are a list of {{file, line, column}}"))
+            continue
+        issues += [
+            Issue(child(at, index), f"{shown(place)} is no origin; an origin is {{file, line, column}}, from line 1 on")
+            for index, place in enumerate(places)
+            if not _is_origin(place)
+        ]
+    return issues
+
+
+def _check_contacts(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, dict):
+        return [Issue(path, f"{kind_of(value)}; contacts are an object of strings, by the ids of constraints")]
+    return [issue for name, contact in value.items() for issue in _check_string(contact, child(path, name))]
+
+
+def _is_origin(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
+        return False
+    numbers = (value["line"], value["column"])
+    return isinstance(value["file"], str) and all(
+        isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in numbers
+    )
+
+
+_CANDIDATE_KEYS = ("provider", "model")
+
+
+def candidate_issues(value: Any, path: str) -> list[Issue]:
+    """What is wrong with a candidate, as plain JSON."""
+    return _check_strings(value, path, _CANDIDATE_KEYS, "a candidate is {provider, model}")
+
+
+def _check_include(value: Any, path: str) -> list[Issue]:
+    if not isinstance(value, list):
+        return [Issue(path, f"{kind_of(value)}; `include` is a list")]
+    issues: list[Issue] = []
+    for index, item in enumerate(value):
+        if item not in _INCLUDES:
+            near = did_you_mean(item, _INCLUDES) if isinstance(item, str) else ""
+            hint = near or f"; there are {quoted(_INCLUDES)}"
+            issues.append(Issue(child(path, index), f"{shown(item)} can't be included{hint}"))
+    return issues
+
+
+_KEYS: dict[str, Any] = {
+    "capability": None,
+    "providers": None,
+    "tenantPolicy": None,
+    "preferredProvider": _check_string,
+    "preferredModel": _check_string,
+    "setupFailures": _check_failures,
+    "labels": label_issues,
+    "at": moment_issues,
+    "tokens": token_issues,
+    "regions": None,
+    "conditions": None,
+    "rules": None,
+    "waivers": None,
+    "capabilityName": _check_string,
+    "origins": _check_origins,
+    "contacts": _check_contacts,
+    "whyNot": candidate_issues,
+    "include": _check_include,
+    "id": lambda value, path: [],
+}
+
+_OF_ONE_CAPABILITY = ("capability", "preferredProvider", "preferredModel", "capabilityName")
+_BUNDLE_KEYS: dict[str, Any] = {
+    "slots": None,
+    "together": None,
+    **{key: check for key, check in _KEYS.items() if key not in _OF_ONE_CAPABILITY},
+    "whyNot": None,
+}
