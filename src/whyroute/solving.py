@@ -276,9 +276,10 @@ class RequestTerms:
 
     Attributes:
         changes: The instants at which other rules may be in force than a moment before, in order.
+        said: What the reason of a decision says whatever the candidate; None before it is first said.
     """
 
-    __slots__ = ("_asked", "_intervals", "_met", "_terms", "_weights", "capability", "changes", "policy", "situation")
+    __slots__ = ("_asked", "_intervals", "_terms", "_weights", "capability", "changes", "policy", "said", "situation")
 
     def __init__(self, capability: Capability, policy: TenantPolicy | None, situation: Situation | None) -> None:
         self.capability = capability
@@ -295,6 +296,7 @@ class RequestTerms:
             self._asked = situation.asked(capability, policy)
             self.changes = changes_of(self._asked)
         self._intervals: dict[int, tuple[RuleSet, Terms, Weights]] = {}
+        self.said: tuple[str, tuple[tuple[str, str], ...]] | None = None
 
     @property
     def rules(self) -> int:
