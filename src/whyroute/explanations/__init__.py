@@ -4,10 +4,12 @@ from .contrast import Contrast
 from .explanation import Explanation, Limits, Ranked
 from .failures import NearMiss, ReasonGroup, Unknown
 from .reasons import reasons_of
-from .relaxations import Edit, Relaxation
+from .edits import Edit
+from .relaxations import DeadEnd, Relaxation
 
 __all__ = [
     "Contrast",
+    "DeadEnd",
     "Edit",
     "Explanation",
     "Limits",
