@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .kleene import EvalContext
     from .rulebook import Entry, Rulebook
     from .rules import Rule, Waiver
-    from .ruleterms import ActiveRules, RuleSet, Wish
+    from .ruleterms import ActiveRules, RuleSet, RuleTerm, Wish
 
 __all__ = [
     "RequestTerms",
@@ -345,6 +345,10 @@ class RequestTerms:
             preferred_model,
             setup_failures,
         )
+
+    def rule_terms(self, at: Moment | None) -> "tuple[RuleTerm, ...]":
+        """What the rules compare that require or forbid at a time."""
+        return self._in_force(at)[0].terms if self._asked else ()
 
     def _in_force(self, at: Moment | None) -> "tuple[RuleSet, Terms, Weights]":
         """The rules that are in force at a time, all terms, and what all preferences weigh; once for each period."""

@@ -565,6 +565,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
                 },
                 {
                     "truncated": _TEXTS,
+                    "deadEnds": _list_of({"type": "object"}),
                     "ranking": _list_of({"type": "object"}),
                     "clash": {"type": "string", "description": "The first core in plain words."},
                     "contrast": {"type": "object", "description": "Answers `whyNot`."},
