@@ -12,6 +12,8 @@ from .packs import labels_of
 
 __all__ = ["missing_extra", "run_serve"]
 
+_MIB = 2**20
+
 
 def run_serve(
     pack: str,
@@ -26,6 +28,10 @@ def run_serve(
     cursor_keys: Path | None,
     reload: bool,
     adapters: str | None,
+    tenant_providers: int,
+    tenant_registered: int,
+    tenant_requests: int,
+    tenant_memory: int,
 ) -> int:
     """Serve until a signal says otherwise, and return the exit status.
 
@@ -33,6 +39,8 @@ def run_serve(
         CommandError: The server can't be started.
     """
     try:
+        from ..server.limits import Limits  # noqa: PLC0415
+        from ..server.registrations import Quota  # noqa: PLC0415
         from ..server.serving import Settings, serve  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(error, "whyroute serve") from None
@@ -48,6 +56,8 @@ def run_serve(
         cursor_keys=cursor_keys,
         reload=reload,
         adapters=None if adapters is None else _adapters(adapters),
+        limits=Limits(tenant_requests=tenant_requests, tenant_bytes=tenant_memory * _MIB),
+        quota=Quota(tenant_providers, tenant_registered * _MIB),
     )
     try:
         return serve(settings, remark=remark, refuse=lambda error: complain_about(CommandError(error)))

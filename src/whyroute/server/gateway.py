@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote_to_bytes
 from ..issues import printable
 from .answers import error_answer
 from .envelope import ApiError
+from .inflight import Flight
 from .limits import Limits
 from .lines import LineWriter
 from .metrics import Metrics
@@ -48,14 +49,30 @@ class Visit:
         request_id: Its id.
         route: The route that it took, as the documentation writes it; `-` for none.
         tenant: The tenant, once it is known.
+        flight: The request among those of the tenant, once that is known.
     """
 
-    __slots__ = ("request_id", "route", "tenant")
+    __slots__ = ("flight", "request_id", "route", "tenant")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.route = "-"
         self.tenant: str | None = None
+        self.flight: Flight | None = None
+
+    def hold(self, size: int) -> None:
+        """Hold so many bytes more for the tenant, if it is known.
+
+        Raises:
+            ApiError: `too-many-requests`.
+        """
+        if self.flight is not None:
+            self.flight.hold(size)
+
+    def release(self, size: int) -> None:
+        """Hold so many bytes less."""
+        if self.flight is not None:
+            self.flight.release(size)
 
 
 class Gateway:
@@ -100,10 +117,14 @@ class Gateway:
             await self._app(scope, _Body(receive, headers, self._limits), answer)
         except ApiError as error:
             await self._fail(scope, receive, answer, error)
+        except TimeoutError:
+            await self._fail(scope, receive, answer, FAULT)
         except Exception as error:
             self.note_fault(error, visit)
             await self._fail(scope, receive, answer, FAULT)
         finally:
+            if visit.flight is not None:
+                visit.flight.end()
             seconds = perf_counter() - started
             self._metrics.answered(visit.route, _method(scope["method"]), answer.status, seconds)
             if self._log is not None:

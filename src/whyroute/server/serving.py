@@ -27,6 +27,7 @@ from .lines import FileSink, LineWriter, StreamSink
 from .metrics import Metrics
 from .packs import PackKeeper
 from .protocol import http_protocol
+from .registrations import Quota
 from .service import Service
 from .storage import Storage
 from .stored import StoredRegistry
@@ -37,6 +38,7 @@ __all__ = ["ServeError", "Settings", "serve"]
 _IDLE_SECONDS: Final = 75
 _DRAIN_SECONDS: Final = 30
 _COLLECTOR: Final = (700, 10, 10)
+_SWITCH_SECONDS: Final = 0.0002  # how long the event loop waits for a thread that computes
 
 Remark = Callable[[str], None]
 Refuse = Callable[[WhyrouteError], None]
@@ -64,7 +66,8 @@ class Settings:
         cursor_keys: The file of keys for cursors; None: one is made at the start.
         reload: Whether the pack is watched.
         adapters: The adapters of the deployment; None where it only routes.
-        limits: Limits of one request.
+        limits: Limits of one request, and of what one tenant may have at once.
+        quota: How much one tenant may register.
     """
 
     pack: str
@@ -79,6 +82,7 @@ class Settings:
     reload: bool = False
     adapters: AdapterFactoryRegistry | None = None
     limits: Limits = field(default_factory=Limits)
+    quota: Quota = field(default_factory=Quota)
 
 
 def serve(settings: Settings, *, remark: Remark, refuse: Refuse) -> int:
@@ -169,6 +173,8 @@ class _Running:
             app = create_app(service, self.settings.limits, self.log)
             # The command line's collector is in no hurry; what answers leave behind would pile up while a server runs.
             gc.set_threshold(*_COLLECTOR)
+            sys.setswitchinterval(_SWITCH_SECONDS)
+            gc.freeze()  # or each full collection would walk through the pack, and all would wait
             try:
                 with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                     runner.run(self._serve(app, service))
@@ -220,7 +226,7 @@ class _Running:
             self.remark("the pack is broken: the last good one is served until it is mended")
         metrics = Metrics()
         tokens = None if settings.tokens is None else TokenFile(settings.tokens, self._refused_tokens)
-        registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters)
+        registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters, settings.quota)
         return Service(
             packs=packs,
             storage=storage,
@@ -259,7 +265,7 @@ class _Running:
     async def _serve(self, app: Application, service: Service) -> None:
         config = uvicorn.Config(
             app,
-            http=http_protocol(self.settings.limits),
+            http=http_protocol(self.settings.limits, service.metrics.unreadable),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -323,6 +329,8 @@ class _Running:
             self.remark("the pack could not be loaded; the one in force stays")
             return
         outcome = "swapped" if swapped else "unchanged"
+        if swapped:
+            await asyncio.to_thread(_frozen)
         service.metrics.reloaded(outcome)
         self._event(f"pack-{outcome}", digest=service.packs.current.digest)
         if swapped:
@@ -338,6 +346,13 @@ class _Running:
 
 class _EndedError(Exception):
     """The server ends."""
+
+
+def _frozen() -> None:
+    """Let the collector forget the old pack, and spare the new one."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
