@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -145,21 +145,20 @@ def repeated(target: Target, connections: int, request: bytes) -> Iterator[list[
         yield statuses
     finally:
         ended.set()
-        for connection in open_ones:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-        for thread in threads:
-            thread.join(30)
+        while any(thread.is_alive() for thread in threads):
+            for connection in open_ones:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+            threads[-1].join(0.05)
 
 
-def unread(target: Target, connections: int, request: bytes) -> list[socket.socket]:
+@contextmanager
+def unread(target: Target, connections: int, request: bytes) -> Iterator[None]:
     """Make a request on so many connections, and read nothing."""
-    found = []
-    for _ in range(connections):
-        connection = target.connect(4096)
-        connection.sendall(request)
-        found.append(connection)
-    return found
+    with ExitStack() as opened:
+        for _ in range(connections):
+            opened.enter_context(target.connect(4096)).sendall(request)
+        yield
 
 
 def tied_hard(slots: int, ties: int) -> dict[str, Any]:
@@ -182,4 +181,3 @@ def tied_hard(slots: int, ties: int) -> dict[str, Any]:
     ]
     different = [{"different": "provider", "slots": rng.sample(names, min(6, slots))} for _ in range(ties)]
     return {"slots": wanted, "together": [*sums, *different, {"different": "region"}]}
-

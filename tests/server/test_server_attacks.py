@@ -80,22 +80,21 @@ def test_unread_answers_are_bounded_and_given_up(tmp_path: Path) -> None:
         _, _, answer = target.ask("POST", "/v1/route", "attacker", failing(20))
         assert len(answer) > 10 * MIB  # so 60 of them would have more than 600 MiB
         quiet = min(target.p99(SECONDS) for _ in range(ROUNDS))
-        connections = unread(target, 60, target.request("POST", "/v1/route", "attacker", body_of(failing(20))))
         most, busy = 0, []
-        for _ in range(ROUNDS):
-            busy.append(target.p99(SECONDS))
-            most = max(most, target.resident() - before)
+        with unread(target, 60, target.request("POST", "/v1/route", "attacker", body_of(failing(20)))):
+            for number in range(ROUNDS):
+                busy.append(target.p99(SECONDS))
+                most = max(most, target.resident() - before)
+                if number == 0:
+                    status, headers, refused = target.ask("POST", "/v1/route", "attacker", failing(20))
+                    assert (status, json.loads(refused)["error"]["code"]) == (429, "too-many-requests")
+                    assert int(headers["retry-after"]) >= 1
+            until = time.monotonic() + 60  # a client that reads nothing loses its connection
+            while target.ask("POST", "/v1/route", "attacker", failing(20))[0] == 429:
+                assert time.monotonic() < until
+                time.sleep(0.5)
         assert most < 250 * MIB
         assert min(busy) <= 2 * quiet + NOISE, (quiet, busy)
-        status, headers, refused = target.ask("POST", "/v1/route", "attacker", failing(20))
-        assert (status, json.loads(refused)["error"]["code"]) == (429, "too-many-requests")
-        assert int(headers["retry-after"]) >= 1
-        until = time.monotonic() + 60  # a client that reads nothing loses its connection
-        while target.ask("POST", "/v1/route", "attacker", failing(20))[0] == 429:
-            assert time.monotonic() < until
-            time.sleep(0.5)
-        for connection in connections:
-            connection.close()
 
 
 def test_more_requests_than_may_be_in_flight_are_refused(tmp_path: Path) -> None:
@@ -148,7 +147,7 @@ def test_a_large_question_does_not_hold_the_service(tmp_path: Path) -> None:
         needs = {"capability": {"needs": [{"region": f"x{number}"} for number in range(12_000)]}}
         for body in (b'{"capability":"look","include":[%s]}' % b",".join([b"1"] * 130_000), body_of(needs)):
             assert 240_000 < len(body) <= 256 * 1024
-            assert min(longest_wait(target, body) for _ in range(ROUNDS)) < 0.4
+            assert min(longest_wait(target, body) for _ in range(ROUNDS)) < 0.3
 
 
 def test_what_is_no_request_is_counted_and_not_written(tmp_path: Path) -> None:

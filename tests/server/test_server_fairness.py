@@ -322,3 +322,41 @@ def test_a_registered_provider_counts_in_bytes(tmp_path: Path) -> None:
     assert provider("mine")["id"] in json.loads(held[0].to_json())["metadata"]["id"]
     kit.app.close()
     kit.service.storage.close()
+
+
+def test_work_ends_when_the_caller_hangs_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kit = make_kit(tmp_path)
+
+    def explain(*_: object) -> None:
+        while True:
+            check_time()
+            time.sleep(0.001)
+
+    monkeypatch.setattr(type(kit.service), "explain", explain)
+    messages = [{"type": "http.request", "body": b'{"capability": "look"}', "more_body": False}]
+    answered: list[object] = []
+
+    async def receive() -> dict[str, object]:
+        if messages:
+            return messages.pop()
+        await asyncio.sleep(0.2)
+        return {"type": "http.disconnect"}
+
+    async def send(message: object) -> None:
+        answered.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {kit.tokens['alpha']}".encode())]
+    path = "/v1/explain"
+    scope = {
+        **{"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""},
+        **{"headers": headers, "http_version": "1.1", "scheme": "http", "root_path": ""},
+    }
+    asyncio.run(kit.app(scope, receive, send))
+    assert not answered
+    until = time.monotonic() + 10
+    while kit.app.at_work:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert kit.app.in_flight.of("alpha") == (0, 0)
+    kit.app.close()
+    kit.service.storage.close()

@@ -88,27 +88,49 @@ class Application:
         endpoint = self._endpoints.get(scope["path"]) if scope["type"] == "http" else None
         await (endpoint or self.fastapi)(scope, receive, send)
 
-    async def ask(self, visit: Visit, work: Callable[[], T]) -> T:
-        """`run` for what may take the processor long: looking something up never waits for it."""
-        return await self.run(visit, work, self._questions)
+    async def ask(self, request: Request, visit: Visit, work: Callable[[], T]) -> T:
+        """`run` for what may take the processor long: looking something up never waits for it.
+
+        Raises:
+            CallerGoneError: The caller hung up; the work ends, too.
+        """
+        asking = asyncio.ensure_future(self.run(visit, work, self._questions))
+        watching = asyncio.ensure_future(_hung_up(request))
+        try:
+            await asyncio.wait({asking, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise CallerGoneError
+            return asking.result()
+        finally:
+            asking.cancel()
+            watching.cancel()
 
     async def run(self, visit: Visit, work: Callable[[], T], workers: "_Workers | None" = None) -> T:
         """Do something off the event loop, within the time that an answer may take, in the tenant's turn."""
         tenant, seconds, began = visit.tenant or _NO_TENANT, self.limits.answer_seconds, time.monotonic()
+        given_up = False
+
+        def between(now: float) -> None:
+            if given_up:
+                raise TooLateError
+            pass_on(now)
 
         def timely() -> T:
             with self._counting:
                 self.at_work += 1
             try:
                 left = seconds - (time.monotonic() - began)
-                with self._turns.of(tenant), due_within(left, between=pass_on):
+                with self._turns.of(tenant), due_within(left, between):
                     return work()
             finally:
                 with self._counting:
                     self.at_work -= 1
 
-        async with asyncio.timeout(seconds):
-            return await (workers or self._pool).run(tenant, timely)
+        try:
+            async with asyncio.timeout(seconds):
+                return await (workers or self._pool).run(tenant, timely)
+        finally:
+            given_up = True
 
     def caller(self, request: Request, visit: Visit) -> Caller:
         """Whose request it is."""
@@ -236,6 +258,12 @@ async def _body(request: Request, visit: Visit) -> bytes:
             return b"".join(chunks)
 
 
+async def _hung_up(request: Request) -> None:
+    """Wait until the caller hangs up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 def _query(request: Request, *known: str) -> dict[str, str]:
     return read_query(request.scope["query_string"], known)
 
@@ -302,7 +330,7 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
         except CapabilityUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.ask(visit, routed)
+    return await app.ask(request, visit, routed)
 
 
 async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
@@ -316,7 +344,7 @@ async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
         except BundleUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.ask(visit, routed)
+    return await app.ask(request, visit, routed)
 
 
 async def _explain(app: Application, request: Request, visit: Visit) -> Response:
@@ -333,7 +361,7 @@ async def _explain(app: Application, request: Request, visit: Visit) -> Response
 
         return app.answer(visit, [explanation_page(explanation)], kind="text/html")
 
-    return await app.ask(visit, explained)
+    return await app.ask(request, visit, explained)
 
 
 async def _health(app: Application, request: Request, visit: Visit) -> Response:

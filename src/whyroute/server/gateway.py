@@ -200,13 +200,14 @@ class _Answer:
 class _Body:
     """Receives a body within limits."""
 
-    __slots__ = ("_deadline", "_left", "_limits", "_receive")
+    __slots__ = ("_deadline", "_left", "_limits", "_receive", "_whole")
 
     def __init__(self, receive: Receive, headers: list[tuple[bytes, bytes]], limits: Limits) -> None:
         self._receive = receive
         self._limits = limits
         self._left = limits.body
         self._deadline: float | None = None
+        self._whole = False
         announced = [value for name, value in headers if name == b"content-length"]
         if announced and announced[0].isdigit() and int(announced[0][:20]) > limits.body:
             raise self._too_large()
@@ -215,6 +216,8 @@ class _Body:
         return ApiError("body-too-large", f"a body has at most {self._limits.body} bytes")
 
     async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()  # what comes now is that the client hangs up
         now = asyncio.get_running_loop().time()
         if self._deadline is None:
             self._deadline = now + self._limits.receive_seconds
@@ -230,6 +233,7 @@ class _Body:
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             raise self._too_large()
+        self._whole = not message.get("more_body", False)
         return message
 
 
