@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import cache_from_source
 from multiprocessing import get_context
@@ -26,6 +27,7 @@ import pytest
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "whyroute"
@@ -63,7 +65,8 @@ UNSUITABLE = ("core/ExceptionReplacer", "core/RemoveDecorator")
 
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not browser")
 PRELOADED = ("hypothesis.strategies", "jsonpatch", "jsonschema", "networkx", "pydantic", "pytest", "ruamel.yaml")
-STAGES = 4
+SECONDS = (30, 120, 300, 1200)
+"""The time of a processor after which a mutation counts as noticed, for each stage of `_tests`."""
 MEASURED = ROOT / "mutants" / "slow.json"
 
 
@@ -99,23 +102,23 @@ def main() -> None:
             tree = Path(place) / str(job) / "whyroute"
             shutil.copytree(PACKAGE, tree)
             trees.put(tree)
-        if failed := _failed(_files("test_bits test_terms"), tree.parent, arguments.timeout, forks):
+        if failed := _failed(_files("test_bits test_terms"), tree.parent, SECONDS[0], forks):
             raise SystemExit(f"a test fails without a mutation: {failed}")
 
         def run(mutant: Mutant, stage: int) -> str | None:
             tree = trees.get()
             try:
-                return _noticed(mutant, tree, _tests(mutant, slow)[stage], arguments.timeout, forks)
+                return _noticed(mutant, tree, _tests(mutant, slow)[stage], SECONDS[stage], forks)
             finally:
                 trees.put(tree)
 
-        for stage in range(STAGES):
+        for stage in range(len(SECONDS)):
             runs = {pool.submit(run, mutant, stage): mutant for mutant in left}
             for done in as_completed(runs):
                 if noticed := done.result():
                     left.remove(runs[done])
                     print(f"{runs[done]}\n    {noticed}", flush=True)
-            print(f"{len(left)} of {len(chosen)} not noticed after stage {stage + 1} of {STAGES}", flush=True)
+            print(f"{len(left)} of {len(chosen)} not noticed after stage {stage + 1} of {len(SECONDS)}", flush=True)
     print(*left, sep="\n")
 
 
@@ -193,13 +196,13 @@ def _mutant(module: str, line: int, source: str, mutation: tuple[str, int]) -> M
     return Mutant(module, line, name.removeprefix("core/"), before[changed].strip(), after[changed].strip(), code)
 
 
-def _noticed(mutant: Mutant, tree: Path, tests: list[str], timeout: int, forks: ForkServerContext) -> str | None:
+def _noticed(mutant: Mutant, tree: Path, tests: list[str], seconds: int, forks: ForkServerContext) -> str | None:
     """The first test that fails, or what else happened; None when all pass."""
     changed = tree / mutant.module
     changed.write_text(mutant.code, "utf-8")
     _forget_bytecode(changed)
     try:
-        return _failed(tests, tree.parent, timeout, forks) if tests else None
+        return _failed(tests, tree.parent, seconds, forks) if tests else None
     finally:
         shutil.copy2(PACKAGE / mutant.module, changed)
         _forget_bytecode(changed)
@@ -215,14 +218,15 @@ def _files(names: str) -> list[str]:
     return [file for file in files if (ROOT / file).exists()]
 
 
-def _failed(tests: list[str], place: Path, timeout: int, forks: ForkServerContext) -> str | None:
+def _failed(tests: list[str], place: Path, seconds: int, forks: ForkServerContext) -> str | None:
     output = place / "output"
-    process = forks.Process(target=_test, args=(tests, str(place), str(output)))
+    process = forks.Process(target=_test, args=(tests, str(place), str(output), seconds))
     process.start()
-    process.join(timeout)
-    if process.is_alive():
+    process.join(10 * seconds)
+    if process.is_alive() or process.exitcode == -signal.SIGXCPU:
         assert process.pid is not None
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.join()
         return "timeout"
     if process.exitcode == 0:
@@ -232,17 +236,26 @@ def _failed(tests: list[str], place: Path, timeout: int, forks: ForkServerContex
     return failed[0].partition(" - ")[0] if failed else f"status {process.exitcode}: {lines[-1:]}"
 
 
-def _test(tests: list[str], place: str, output: str) -> None:
+def _test(tests: list[str], place: str, output: str, seconds: int) -> None:
     """Run tests on a changed tree, in a process of its own."""
     os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # a mutation may ask for more memory than there is
     os.environ["PYTHONPATH"] = place  # of the processes that tests start
     sys.path.insert(0, place)
     descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
+    settings.register_profile(
+        "mutants",
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),  # what fails is not made smaller
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     preloaded = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-    sys.exit(pytest.main(["-x", *OPTIONS, "--tb=no", *preloaded, *tests]))
+    sys.exit(pytest.main(["-x", *OPTIONS, "--tb=no", "--hypothesis-profile=mutants", *preloaded, *tests]))
 
 
 def _slow_tests() -> list[str]:
@@ -264,7 +277,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=10, metavar="N", help="which ones (10)")
     parser.add_argument("--only", default="", metavar="START", help="modules whose path starts like this: bundles/")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="how many at a time")
-    parser.add_argument("--timeout", type=int, default=600, metavar="SECONDS", help="that count as noticed (600)")
     parser.add_argument("--list", action="store_true", help="print the mutations and run no test")
     return parser.parse_args()
 
