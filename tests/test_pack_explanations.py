@@ -128,3 +128,22 @@ def test_show_refuses_what_is_no_time(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["show", str(RULES), "-t", "pocket-chef", "--at", "noon"]) == 2
     assert "--at: `noon` is no time" in capsys.readouterr().err
     sys.stdout.flush()
+
+
+@pytest.mark.parametrize(("count", "named"), [(1, 1), (3, 3), (4, 3), (6, 3)])
+def test_three_shadow_rules_are_named_and_others_counted(
+    count: int, named: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model: dict[str, Any] = {"name": "m", "contextWindow": 1, "features": []}
+    model["cost"] = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    rule = {"because": "Soon.", "forbid": {"provider": "p"}, "mode": "shadow"}
+    request = {
+        "capability": {"needs": []},
+        "providers": [{"id": "p", "region": "r", "models": [model]}],
+        "rules": [{"name": f"rule-{at}", **rule} for at in range(count)],
+    }
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    text = run(capsys, "route", "--request", file)
+    assert [f"`rule-{at}`" in text for at in range(count)] == [at < named for at in range(count)]
+    assert (f"{count - named} more" in text) == (count > named)
