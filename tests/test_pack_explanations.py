@@ -147,3 +147,25 @@ def test_three_shadow_rules_are_named_and_others_counted(
     text = run(capsys, "route", "--request", file)
     assert [f"`rule-{at}`" in text for at in range(count)] == [at < named for at in range(count)]
     assert (f"{count - named} more" in text) == (count > named)
+
+
+def test_facts_that_a_rule_lacks_are_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model: dict[str, Any] = {"name": "m", "contextWindow": 1, "features": []}
+    model["cost"] = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    providers = [
+        {"id": "neither", "region": "r", "models": [model]},
+        {"id": "slow", "region": "r", "labels": {"zone": "x"}, "models": [{**model, "p95LatencyMs": 900}]},
+        {"id": "labelled", "region": "r", "labels": {"zone": "x"}, "models": [model]},
+    ]
+    quick = {"all": [{"p95LatencyMs": {"lte": 500}}, {"labels.zone": "x"}]}
+    rules = [{"name": "quick", "because": "Since.", "require": quick}]
+    request = {"capability": {"needs": []}, "providers": providers, "rules": rules}
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    text = run(capsys, "explain", "--request", file)
+    (latency,) = [line for line in text.splitlines() if "p95 latency" in line]
+    assert "labelled / m and 1 more" in latency
+    (zone,) = [line for line in text.splitlines() if "`labels.zone`" in line]
+    assert "neither / m" in zone
+    assert "labelled / m" not in zone
+    assert "slow / m" not in latency + zone
