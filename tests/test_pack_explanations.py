@@ -169,3 +169,32 @@ def test_facts_that_a_rule_lacks_are_ways_out(tmp_path: Path, capsys: pytest.Cap
     assert "neither / m" in zone
     assert "labelled / m" not in zone
     assert "slow / m" not in latency + zone
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "nearest"),
+    [
+        ("=", (150, 450), "nearest context window is 150"),
+        ("=", (250, 390), "nearest context window is 250"),
+        (">=", (120, 150), "largest context window is 150"),
+        (">", (120, 200), "largest context window is 200"),
+        ("<=", (450, 250), "smallest context window is 250"),
+    ],
+)
+def test_bounds_tell_the_nearest_and_replace_what_differs(
+    op: str, values: tuple[int, int], nearest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    models = [{"name": f"m{value}", "contextWindow": value, "features": [], "cost": cost} for value in values]
+    asked = {"op": op, "value": 200}
+    request: dict[str, Any] = {
+        "capability": {"needs": [{"contextWindow": asked}]},
+        "providers": [{"id": "p", "region": "r", "attributes": [], "models": models}],
+    }
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    assert nearest in run(capsys, "explain", "--request", file)
+    relaxations = answer({**request, "include": ["explanation"]})["explanation"]["relaxations"]
+    for operation in (operation for relaxation in relaxations for operation in relaxation["patch"]):
+        assert operation["op"] == "replace"
+        assert operation["value"] != asked[operation["path"].rpartition("/")[2]]
