@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all fuzz lint bench clean
+.PHONY: help setup demo test test-all fuzz mutants lint bench clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ test-all: lint ## everything
 MINUTES ?= 10
 fuzz: $(DEV_STAMP) ## broken and odd packs for ten minutes, or MINUTES=1: each loads and answers, or says what is wrong
 	PYTHONPATH=tests/support $(BIN)/python tests/support/fuzz_packs.py --minutes $(MINUTES)
+
+mutants: $(DEV_STAMP) ## whether tests notice 200 mutations of the core; takes an hour; ARGUMENTS="--only globs --sample 20"
+	PYTHONPATH=tests/support $(BIN)/python tests/support/mutants.py $(ARGUMENTS)
 
 bench: $(DEV_STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
 	$(BIN)/python -m benchmarks $(ARGUMENTS)

@@ -21,7 +21,9 @@ from counting import calls
 from whyroute.catalog.catalog import Catalog
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize(
+    "suite", [pytest.param(suite, marks=[] if suite == "route" else [pytest.mark.slow]) for suite in SUITES]
+)
 def test_every_suite_runs_and_its_systems_agree(suite: str, tmp_path: Path) -> None:
     """Every system that is installed answers as whyroute does, or nothing is timed."""
     results = run([suite], quick=True, rounds=1, output=tmp_path)

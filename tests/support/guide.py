@@ -3,13 +3,19 @@
 `python tests/guide.py PAGE` runs it and puts what the commands print into the page.
 """
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
+
+from whyroute.cli import main
 
 __all__ = ["worked_through"]
 
@@ -19,7 +25,10 @@ NAMES = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@clinic.example"}
 
 
 class Shell:
-    """A bash that goes on from command to command, as a person's does."""
+    """A bash that goes on from command to command, as a person's does.
+
+    `whyroute` runs in this process, in the shell's folder and environment, as starting Python takes longest.
+    """
 
     def __init__(self, home: Path) -> None:
         kept = {
@@ -28,19 +37,32 @@ class Shell:
         committer = {key.replace("AUTHOR", "COMMITTER"): value for key, value in NAMES.items()}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "NO_COLOR": "1", "PATH": path}
+        self._environment = kept | NAMES | committer | quiet
         self._process = subprocess.Popen(
             ["bash", "--noprofile", "--norc"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=home,
-            env=kept | NAMES | committer | quiet,
+            env=self._environment,
             text=True,
             encoding="utf-8",
         )
 
     def run(self, command: str) -> str:
         """What a command prints."""
+        program, *arguments = shlex.split(command, comments=True)
+        if program != "whyroute":
+            return self._run(command)
+        printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+        environment = patch.dict(os.environ, self._environment, clear=True)
+        with environment, chdir(self.folder()), redirect_stdout(printed), redirect_stderr(printed):
+            status = main(arguments)
+        self._run(f"(exit {status})")
+        printed.seek(0)
+        return printed.read()
+
+    def _run(self, command: str) -> str:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         end = "the-command-has-ended"
@@ -51,7 +73,7 @@ class Shell:
 
     def folder(self) -> Path:
         """Where it is."""
-        return Path(self.run("pwd").strip())
+        return Path(self._run("pwd").strip())
 
     def close(self) -> None:
         """End it."""

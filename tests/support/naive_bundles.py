@@ -35,8 +35,6 @@ def holds(tie: Json, pairs: Sequence[Pair]) -> bool:
     for kind in ("same", "different"):
         if kind in tie:
             values = [READ[tie[kind]](pair) for pair in pairs]
-            if len(values) == 1:
-                return True
             return None not in values and len(set(values)) == (1 if kind == "same" else len(values))
     kind = "sum" if "sum" in tie else "max"
     numbers = [READ[tie[kind]](pair) for pair in pairs]

@@ -1,1 +1,1 @@
-"""What knows nothing of routing: exact numbers, sets as integers, globs, issues, deadlines."""
+"""What knows nothing of routing: exact numbers, sets as integers, globs, issues."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ..basics import bits
-from ..basics.deadlines import check_time
+from ..engine.deadlines import check_time
 from ..engine.joint import Budget, Different, Reaches
 from ..explanations.found import Conflicts
 from ..explanations.walker import one_core, walk

@@ -89,12 +89,12 @@ class Compiler:
         return found
 
     def _comparing(self, tie: Tie, slots: tuple[int, ...]) -> Compiled:
-        if len(slots) < 2:
-            return Compiled(slots)
         values = self._column(tie.field)
         numbered: dict[Any, int] = {}
         codes = [numbered.setdefault(value, len(numbered)) for value in values]
         passes = None if None not in numbered else [value is not None for value in values]
+        if len(slots) < 2:
+            return Compiled(slots, passes)
         return Compiled(slots, passes, (Piece(slots, Same if tie.kind == "same" else Different, codes),))
 
     def _bounding(self, tie: Tie, slots: tuple[int, ...]) -> Compiled:

@@ -13,6 +13,7 @@ from ..errors import Reason
 from ..explanations import Limits, reasons_of
 from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
+from ..explanations.relaxations import DeadEnd
 from ..model.provider import SetupFailure
 from .clashes import Clashes
 from .contrast import BundleContrast, contrast_of
@@ -144,22 +145,30 @@ class BundleExplanation:
         return tuple(self.constraints[index] for index in indices)
 
     @cached_property
-    def _nearest(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """The first corrections, each with the best bundle that fails exactly its constraints."""
+    def _nearest(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...]:
+        """The first corrections, each with the best bundle that fails exactly its constraints, if it was found."""
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        found = ((each, failing_exactly(self.solved, each)) for each in sets)
-        return tuple((each, numbers) for each, numbers in found if numbers is not None)
+        return tuple((each, failing_exactly(self.solved, each)) for each in sets)
 
     @cached_property
+    def _ways(self) -> tuple[BundleRelaxation | DeadEnd, ...]:
+        return tuple(relax_bundle(self.solved, correction, numbers) for correction, numbers in self._nearest)
+
+    @property
     def relaxations(self) -> tuple[BundleRelaxation, ...]:
         """For every correction the edits it takes, solved again, with the picks that they lead to."""
-        found = (relax_bundle(self.solved, correction, numbers) for correction, numbers in self._nearest)
-        return tuple(each for each in found if each is not None)
+        return tuple(each for each in self._ways if isinstance(each, BundleRelaxation))
+
+    @property
+    def dead_ends(self) -> tuple[DeadEnd, ...]:
+        """The corrections that no edits carry out, each with why."""
+        return tuple(each for each in self._ways if isinstance(each, DeadEnd))
 
     @cached_property
     def near_misses(self) -> tuple[NearBundle, ...]:
         """For every correction, the smallest first, the best bundle that fails exactly its constraints."""
-        return tuple(self._near(numbers) for _, numbers in self._nearest[: self.limits.near_misses])
+        found = [numbers for _, numbers in self._nearest if numbers is not None]
+        return tuple(map(self._near, found[: self.limits.near_misses]))
 
     def _near(self, numbers: Sequence[int]) -> NearBundle:
         return NearBundle(self.solved.picks(numbers), tuple(failures_of(self.solved, dict(enumerate(numbers)))))
@@ -205,6 +214,8 @@ class BundleExplanation:
         if self.truncated:
             found["truncated"] = list(self.truncated)
         found["relaxations"] = [relaxation.to_dict() for relaxation in self.relaxations]
+        if self.dead_ends:
+            found["deadEnds"] = [each.to_dict() for each in self.dead_ends]
         found["unknowns"] = [unknown.to_dict() for unknown in self.unknowns]
         found["nearMisses"] = [miss.to_dict() for miss in self.near_misses]
         if self.satisfiable:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import prod
 
 from ..basics import bits
-from ..basics.deadlines import check_time
 from ..basics.numbers import Number, wire_number
+from ..engine.deadlines import check_time
 from ..solving.request import Solved
 
 __all__ = ["Ranked", "costs_of", "ranked_of", "total_score"]
@@ -61,12 +61,11 @@ def ranked_of(solved: Solved, members: int) -> Ranked:
     )
 
 
-def costs_of(slots: Sequence[Ranked], extra: Sequence[Sequence[int]] | None = None) -> list[list[int]]:
+def costs_of(slots: Sequence[Ranked]) -> list[list[int]]:
     """What each candidate costs: a bundle that is better than another costs less.
 
     Args:
         slots: The candidates of each slot; there is at least one of each.
-        extra: For each slot, what counts before everything else; nothing when absent.
     """
     count = len(slots)
     exponent = min(slot.exponent for slot in slots)
@@ -82,12 +81,11 @@ def costs_of(slots: Sequence[Ranked], extra: Sequence[Sequence[int]] | None = No
     for index, slot in enumerate(slots):
         check_time()
         weight //= len(slot.numbers)
-        before = [0] * len(slot.numbers) if extra is None else extra[index]
         found.append(
             [
-                (((first * (count + 1) + fallback) * (count + 1) + missed) * points + short) * places + place * weight
-                for place, (first, fallback, missed, short) in enumerate(
-                    zip(before, slot.fallback, slot.missed, lacking[index], strict=True)
+                ((fallback * (count + 1) + missed) * points + short) * places + place * weight
+                for place, (fallback, missed, short) in enumerate(
+                    zip(slot.fallback, slot.missed, lacking[index], strict=True)
                 )
             ]
         )

@@ -7,10 +7,10 @@ from heapq import heappop, heappush
 from typing import Any, Literal
 
 from ..basics import bits
-from ..basics.deadlines import check_time
 from ..basics.issues import Issue, child, shown
 from ..catalog.catalog import Candidate, Catalog
 from ..constraints.named import NamedConstraint, Origin, Owner
+from ..engine.deadlines import check_time
 from ..engine.joint import Budget
 from ..errors import InvalidRequestError
 from ..model.capability import Capability

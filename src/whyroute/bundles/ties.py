@@ -86,10 +86,8 @@ class Tie:
         """Whether the candidates of its slots, in its order, meet it. Judged by their metadata alone."""
         if self.kind in _COMPARING:
             values = self.values(candidates)
-            if len(values) < 2:
-                return True
-            distinct = len(set(values))
-            return None not in values and distinct == (1 if self.kind == "same" else len(values))
+            # Of one slot, too: an unknown value is the same as nothing, and differs from nothing.
+            return None not in values and len(set(values)) == (1 if self.kind == "same" else len(values))
         total = self.total(candidates)
         return total is not None and COMPARE[self.op or "<="](total, exact(self.value or 0))
 

@@ -986,6 +986,26 @@ def serve(
             callback=_name,
         ),
     ] = None,
+    tenant_providers: Annotated[
+        int, typer.Option("--tenant-providers", metavar="N", min=0, help="How many providers a tenant may register.")
+    ] = 100,
+    tenant_registered: Annotated[
+        int,
+        typer.Option("--tenant-registered", metavar="MIB", min=0, help="How many MiB a tenant may register in all."),
+    ] = 4,
+    tenant_requests: Annotated[
+        int,
+        typer.Option("--tenant-requests", metavar="N", min=1, help="How many requests of a tenant may be in flight."),
+    ] = 64,
+    tenant_memory: Annotated[
+        int,
+        typer.Option(
+            "--tenant-memory",
+            metavar="MIB",
+            min=1,
+            help="How many MiB of bodies and unread answers are held for a tenant.",
+        ),
+    ] = 128,
 ) -> None:
     """Serve capabilities, providers and routing over HTTP. It needs the extra `server`.
 
@@ -1006,6 +1026,10 @@ def serve(
         reload=reload,
         adapters=adapters,
         deployment=deployment,
+        tenant_providers=tenant_providers,
+        tenant_registered=tenant_registered,
+        tenant_requests=tenant_requests,
+        tenant_memory=tenant_memory,
     )
     raise typer.Exit(status)
 

@@ -17,6 +17,7 @@ from .packs import labels_of
 __all__ = ["missing_extra", "run_serve"]
 
 _STUCK_SECONDS: Final = 1
+_MIB = 2**20
 
 
 def run_serve(
@@ -33,6 +34,10 @@ def run_serve(
     reload: bool,
     adapters: str | None,
     deployment: str | None,
+    tenant_providers: int,
+    tenant_registered: int,
+    tenant_requests: int,
+    tenant_memory: int,
 ) -> int:
     """Serve until a signal says otherwise, and return the exit status.
 
@@ -42,6 +47,8 @@ def run_serve(
         CommandError: The server can't be started.
     """
     try:
+        from ..server.limits import Limits  # noqa: PLC0415
+        from ..server.registrations import Quota  # noqa: PLC0415
         from ..server.serving import Settings, serve  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise missing_extra(error, "whyroute serve") from None
@@ -58,6 +65,8 @@ def run_serve(
         reload=reload,
         adapters=None if adapters is None else _adapters(adapters),
         deployment=deployment,
+        limits=Limits(tenant_requests=tenant_requests, tenant_bytes=tenant_memory * _MIB),
+        quota=Quota(tenant_providers, tenant_registered * _MIB),
     )
     try:
         status = serve(settings, remark=remark, refuse=lambda error: complain_about(CommandError(error)))

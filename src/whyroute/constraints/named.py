@@ -245,7 +245,9 @@ class Constraints(Sequence[NamedConstraint]):
         if named is None:
             origins, contacts, catalog = self._origins or {}, self._contacts or {}, self.catalog
             named = [
-                NamedConstraint(
+                NamedConstraint(name, owner, term, admitted, catalog)
+                if owner == "caller"
+                else NamedConstraint(
                     name,
                     owner,
                     term,

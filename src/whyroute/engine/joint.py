@@ -15,7 +15,7 @@ from constraint import Constraint, Problem, Solver
 
 from ..basics import bits
 from ..basics.bits import BitSlices
-from ..basics.deadlines import check_time
+from ..engine.deadlines import check_time
 from .single import BitSetDomain, EngineError
 
 __all__ = ["AtMost", "Budget", "Different", "Reaches", "Reduced", "SpentError", "Tie", "search"]

@@ -1,13 +1,15 @@
 """Explanations: why, why not, and what would have to change. Data only."""
 
 from .contrast import Contrast
+from .edits import Edit
 from .explanation import Explanation, Limits, Ranked
 from .failures import NearMiss, ReasonGroup, Unknown
 from .reasons import reasons_of
-from .relaxations import Edit, Relaxation
+from .relaxations import DeadEnd, Relaxation
 
 __all__ = [
     "Contrast",
+    "DeadEnd",
     "Edit",
     "Explanation",
     "Limits",

@@ -18,7 +18,7 @@ from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
 from .graph import graph_of
-from .relaxations import Relaxation, relax
+from .relaxations import DeadEnd, Relaxation, relax
 from .usermessage import user_message
 
 if TYPE_CHECKING:
@@ -198,11 +198,18 @@ class Explanation:
         return tuple([tuple([named[index] for index in each]) for each in sets])
 
     @computed
+    def _ways(self) -> tuple[Relaxation | DeadEnd, ...]:
+        return tuple(relax(self.solved, each) for each in self._conflicts.corrections.sets[: self.limits.relaxations])
+
+    @computed
     def relaxations(self) -> tuple[Relaxation, ...]:
         """For every correction the edits it takes, solved again, with the pick that they lead to."""
-        sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        found = (relax(self.solved, each) for each in sets)
-        return tuple(relaxation for relaxation in found if relaxation is not None)
+        return tuple(each for each in self._ways if isinstance(each, Relaxation))
+
+    @property
+    def dead_ends(self) -> tuple[DeadEnd, ...]:
+        """The corrections that no edits carry out, each with why."""
+        return tuple(each for each in self._ways if isinstance(each, DeadEnd))
 
     @property
     def truncated(self) -> tuple[str, ...]:
@@ -338,6 +345,8 @@ class Explanation:
         if self.truncated:
             yield "truncated", list(self.truncated)
         yield "relaxations", (relaxation.to_dict() for relaxation in self.relaxations)
+        if self.dead_ends:
+            yield "deadEnds", [each.to_dict() for each in self.dead_ends]
         yield "unknowns", (unknown.to_dict() for unknown in self.unknowns)
         if self.user_message is not None:
             yield "userMessage", self.user_message

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ..basics import bits
-from ..basics.deadlines import check_time
 from ..catalog.catalog import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
+from ..engine.deadlines import check_time
 from ..errors import RejectionReason
 from ..model.features import UNSPECIFIED_REGION
 from ..solving.request import Solved

@@ -1,50 +1,19 @@
 """Relaxations: corrections turned into concrete edits of the request, solved again, with the pick they lead to."""
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from ..basics.frozen import frozen, thawed
-from ..basics.issues import shown
-from ..basics.numbers import Number, as_double, ecmascript
-from ..catalog.catalog import Candidate
+from ..catalog.catalog import Candidate, Catalog
 from ..constraints.named import NamedConstraint, Owner
-from ..constraints.terms import (
-    ContextWindowTerm,
-    FeatureTerm,
-    KindTerm,
-    LatencyTerm,
-    ListTerm,
-    PriceTerm,
-    RegionListTerm,
-    RegionTerm,
-)
-from ..model.capability import Capability, NameLists, Need
-from ..model.policy import TenantPolicy
-from ..solving.request import Solved
+from ..constraints.terms import FeatureTerm, KindTerm, ListTerm, Term
+from ..documents.phrases import in_backticks
+from ..solving.request import RequestTerms, Solved
+from .edits import Draft, Edit, Operation
 
-__all__ = ["Draft", "Edit", "Moves", "Operation", "Relaxation", "relax"]
-
-Operation = Mapping[str, Any]
-"""One operation of a JSON Patch (RFC 6902) on the wire request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """The change of one constraint that admits a candidate.
-
-    Attributes:
-        constraint: The constraint that changes.
-        kind: `threshold`, `list`, `value` (a kind or region that becomes another), `dropped` (a need that goes) or
-            `lifted` (a rule that goes).
-        text: What to do, in plain words.
-    """
-
-    constraint: NamedConstraint
-    kind: str
-    text: str
+__all__ = ["DeadEnd", "Moves", "Relaxation", "editable", "relax", "two_edits"]
 
 
 class Moves(ABC):
@@ -109,11 +78,49 @@ class Relaxation(Moves):
         return self._document(pick=self.pick.to_dict())
 
 
-def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
-    """The relaxation of one correction; None when there is none.
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """A correction that no edit of the request carries out, and why.
 
-    There is none when other rules apply to the edited request, and nothing satisfies them, or when every candidate is
-    of a kind that no request can ask for: a provider's may be empty, a declaration's may not.
+    Attributes:
+        correction: The constraints that would have to change, in constraint order.
+        why: `kind`: only candidates of a kind without a name would do, and no request can ask for that kind; `rules`:
+            other rules apply to the edited request, and nothing satisfies them; `search-limit`: the search ended at its
+            limit before it found a bundle.
+        by: The ids of these rules.
+    """
+
+    correction: tuple[Any, ...]
+    why: Literal["kind", "rules", "search-limit"]
+    by: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Why there is no way out, in plain words."""
+        if self.why == "kind":
+            return "only candidates of a kind without a name would qualify, and a request can't ask for that kind"
+        if self.why == "rules":
+            verb = "apply" if len(self.by) > 1 else "applies"
+            return f"{in_backticks(self.by, 'and')} {verb} to the edited request, and nothing qualifies"
+        return "the search ended at its limit before it found a bundle"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the correction's constraints."""
+        return tuple(constraint.id for constraint in self.correction)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The dead end as it goes over the wire."""
+        return {
+            "correction": list(self.ids),
+            "why": self.why,
+            **({"by": list(self.by)} if self.by else {}),
+            "text": self.text,
+        }
+
+
+def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | DeadEnd:
+    """The relaxation of one correction, or why there is none.
 
     Of the candidates that fail exactly the correction's constraints, it takes those that the fewest edits admit, and
     of these the best ranked one. The edited request is solved again: the pick is what it answers.
@@ -124,25 +131,19 @@ def relax(solved: Solved, correction: Sequence[int]) -> Relaxation | None:
     """
     constraints = solved.constraints
     chosen = [constraints[index] for index in correction]
-    admissible = _failing_exactly(solved, correction)
-    if any(isinstance(constraint.term, KindTerm) for constraint in chosen):
-        admissible &= ~solved.catalog.of_kind("")
-    if not admissible:
-        return None
-    members = _fewest_edits(chosen, admissible)
-    candidate = solved.catalog.candidate(solved.ranked(members).best())
-    draft = Draft(solved.capability, solved.policy)
-    edits = tuple(draft.admit(constraint, candidate) for constraint in chosen)
-    again = solved.again(draft.edited_capability(), draft.policy, draft.lifted)
+    lifted = {constraint.id for constraint in chosen if constraint.owner == "rule"}
+    members, by = editable(solved, chosen, lifted, _failing_exactly(solved, correction))
+    if not members:
+        return DeadEnd(tuple(chosen), "rules" if by else "kind", by)
+    candidate = solved.catalog.candidate(solved.ranked(_fewest_edits(chosen, members)).best())
+    draft = Draft([solved], ["/capability"])
+    edits = tuple(draft.admit(constraint, {0: candidate}) for constraint in chosen)
+    again = solved.again(draft.slots[0].edited(), draft.policy, draft.lifted)
     if not again.survivors:
-        if solved.situation is not None and solved.situation.book.entries:
-            return None
-        raise RuntimeError(
-            f"the edits {draft.operations(solved)} admit nobody, though {candidate.id} was to be admitted"
-        )
+        raise RuntimeError(f"the edits {draft.operations()} admit nobody, though {candidate.id} was to be admitted")
     pick = solved.catalog.candidate(again.ranked(again.survivors).best())
     offered = all(constraint.waivable for constraint in chosen if constraint.owner == "rule")
-    return Relaxation(tuple(chosen), edits, tuple(draft.operations(solved)), pick, offered)
+    return Relaxation(tuple(chosen), edits, tuple(draft.operations()), pick, offered)
 
 
 def _failing_exactly(solved: Solved, correction: Iterable[int]) -> int:
@@ -154,203 +155,59 @@ def _failing_exactly(solved: Solved, correction: Iterable[int]) -> int:
     return members
 
 
+def editable(
+    solved: Solved, chosen: Collection[NamedConstraint], lifted: Collection[str], members: int
+) -> tuple[int, tuple[str, ...]]:
+    """The candidates of a set that qualify once the request is edited for them, and the rules that stop others then.
+
+    A declaration can't ask for a kind without a name; and other rules may apply to another kind, or without a feature.
+
+    Args:
+        solved: The request.
+        chosen: The constraints that are edited.
+        lifted: The ids of the rules that are lifted.
+        members: Candidates that fail none but `chosen`.
+    """
+    catalog, capability = solved.catalog, solved.capability
+    new_kind = any(isinstance(constraint.term, KindTerm) for constraint in chosen)
+    if new_kind:
+        members &= ~catalog.of_kind("")
+    dropped = {constraint.id for constraint in chosen if isinstance(constraint.term, FeatureTerm)}
+    if solved.situation is None or not (new_kind or dropped):
+        return members, ()
+    needs = tuple(need for index, need in enumerate(capability.needs) if f"needs/{index}" not in dropped)
+    groups = {capability.kind: members}
+    if new_kind:
+        kinds = dict.fromkeys(candidate.metadata.capability_kind for candidate in catalog.candidates(members))
+        groups = {kind: members & catalog.of_kind(kind) for kind in kinds}
+    found, by = 0, dict[str, None]()
+    for kind, group in groups.items():
+        edited = capability.model_copy(update={"kind": kind, "needs": needs})
+        for term in RequestTerms(edited, solved.policy, solved.situation).rule_terms(solved.at):
+            admitted = term.admitted(catalog)
+            if term.id not in lifted and group & ~admitted:
+                by[term.id] = None
+                group &= admitted  # noqa: PLW2901
+        found |= group
+    return found, tuple(by)
+
+
+def two_edits(term: Term, catalog: Catalog) -> int:
+    """The candidates that take two edits of one need: off its deny list, and on its allow list."""
+    if not isinstance(term, ListTerm) or not term.deny or term.allow is None:
+        return 0
+    allowed = set(term.allow)
+    neither = tuple(name for name in term.deny if name not in allowed)
+    return catalog.all() & ~ListTerm(term.subject, None, neither).admitted(catalog)
+
+
 def _fewest_edits(chosen: Iterable[NamedConstraint], members: int) -> int:
-    """Every constraint takes one edit, but for a need whose deny and allow list both stop the candidate."""
     groups = [members]
     for constraint in chosen:
-        term = constraint.term
-        if not isinstance(term, ListTerm) or not term.deny or term.allow is None:
-            continue
-        allowed = set(term.allow)
-        twice = tuple(name for name in term.deny if name not in allowed)
-        both = ListTerm(term.subject, twice, None).admitted(constraint.catalog)
+        both = two_edits(constraint.term, constraint.catalog)
         split = [0] * (len(groups) + 1)
         for extra, group in enumerate(groups):
             split[extra] |= group & ~both
             split[extra + 1] |= group & both
         groups = split
     return next(group for group in groups if group)
-
-
-@dataclass(slots=True)
-class Draft:
-    """A request under edit: its parts as models, and the same edits as a JSON Patch."""
-
-    capability: Capability
-    policy: TenantPolicy | None
-    kind: str | None = None
-    needs: dict[int, Need | None] = field(default_factory=dict)
-    changes: list[Operation] = field(default_factory=list)
-    lifted: list[str] = field(default_factory=list)
-
-    def edited_capability(self) -> Capability:
-        needs = (self.needs.get(index, need) for index, need in enumerate(self.capability.needs))
-        update: dict[str, Any] = {"needs": tuple(need for need in needs if need is not None)}
-        if self.kind is not None:
-            update["kind"] = self.kind
-        return self.capability.model_copy(update=update)
-
-    def operations(self, solved: Solved) -> list[Operation]:
-        """The edits as a patch; what is removed from a list goes last, and from the highest index down."""
-        dropped = sorted((index for index, need in self.needs.items() if need is None), reverse=True)
-        paths = [f"/capability/needs/{index}" for index in dropped]
-        if self.lifted and solved.situation is not None:
-            # A waiver of a rule that is not there is an error.
-            book = solved.situation.book
-            rules = [index for index, rule in enumerate(book.rules) if rule.name in self.lifted]
-            waivers = [index for index, waiver in enumerate(book.waivers) if waiver.rule in self.lifted]
-            paths += [f"/rules/{index}" for index in reversed(rules)]
-            paths += [f"/waivers/{index}" for index in reversed(waivers)]
-        return [*self.changes, *({"op": "remove", "path": path} for path in paths)]
-
-    def admit(self, constraint: NamedConstraint, candidate: Candidate) -> Edit:
-        """Edit the request so that one constraint admits the candidate."""
-        section, _, rest = constraint.id.partition("/")
-        if section == "kind":
-            return self._admit_kind(constraint, candidate)
-        if section == "needs":
-            return self._admit_need(constraint, candidate, int(rest))
-        if constraint.owner == "rule":
-            self.lifted.append(rest)
-            ask = f" (ask {constraint.contact})" if constraint.contact is not None else ""
-            what = "waive" if constraint.waivable else "drop"
-            return Edit(constraint, "lifted", f"{what} rule {shown(rest)}{ask}")
-        if self.policy is None:
-            raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
-        edit = self._admit_clause(constraint, candidate, self.policy)
-        return replace(edit, text=f"{edit.text} (ask {constraint.contact})") if constraint.contact else edit
-
-    def _admit_kind(self, constraint: NamedConstraint, candidate: Candidate) -> Edit:
-        was, self.kind = self.capability.kind, candidate.metadata.capability_kind
-        # `add` replaces a member that is there, and a declaration may leave its kind out.
-        self.changes.append({"op": "add", "path": "/capability/kind", "value": self.kind})
-        return Edit(constraint, "value", f"ask for the kind {shown(self.kind)} instead of {shown(was)}")
-
-    def _admit_need(self, constraint: NamedConstraint, candidate: Candidate, index: int) -> Edit:
-        term = constraint.term
-        path = f"/capability/needs/{index}"
-        where = f"({constraint.id})"
-        match term:
-            case FeatureTerm():
-                self.needs[index] = None
-                return Edit(constraint, "dropped", f"do without {shown(term.feature)} {where}")
-            case LatencyTerm() if candidate.model.p95_latency_ms is None:
-                self.needs[index] = None
-                return Edit(constraint, "dropped", f"drop {term.label} {where}: the pick's p95 latency is not known")
-            case LatencyTerm():
-                op, value = _latency_bound(term.op, candidate.model.p95_latency_ms or 0)
-                return self._bound(constraint, index, ("p95LatencyMs", "value"), op, value)
-            case ContextWindowTerm():
-                op, value = _integer_bound(term.op, candidate.model.context_window, least=1)
-                return self._bound(constraint, index, ("contextWindow", "value"), op, value)
-            case PriceTerm():
-                op = {"<": "<=", ">": ">="}.get(term.op, term.op)
-                return self._bound(
-                    constraint, index, ("costPerCall", "usd"), op, candidate.model.cost.prompt_usd_per_1k_tokens
-                )
-            case RegionTerm():
-                region = candidate.metadata.region
-                self.changes.append({"op": "replace", "path": f"{path}/region", "value": region})
-                self.needs[index] = self.capability.needs[index].model_copy(update={"region": region})
-                return Edit(
-                    constraint, "value", f"ask for region {shown(region)} instead of {shown(term.wanted)} {where}"
-                )
-            case ListTerm():
-                need = self.capability.needs[index]
-                lists: NameLists = getattr(need, term.subject)
-                lists, text = self._pass(term, lists, candidate, f"{path}/{term.subject}", constraint.id)
-                self.needs[index] = need.model_copy(update={term.subject: lists})
-                return Edit(constraint, "list", text)
-            case _:
-                raise RuntimeError(f"no edit is defined for {constraint!r}")
-
-    def _bound(self, constraint: NamedConstraint, index: int, keys: tuple[str, str], op: str, value: Number) -> Edit:
-        key, of = keys
-        need = self.capability.needs[index]
-        name = {"contextWindow": "context_window", "costPerCall": "cost_per_call", "p95LatencyMs": "p95_latency_ms"}[
-            key
-        ]
-        bound = getattr(need, name)
-        path = f"/capability/needs/{index}/{key}"
-        if op != bound.op:
-            self.changes.append({"op": "replace", "path": f"{path}/op", "value": op})
-        if value != getattr(bound, of):
-            self.changes.append({"op": "replace", "path": f"{path}/{of}", "value": value})
-        self.needs[index] = need.model_copy(update={name: bound.model_copy(update={"op": op, of: value})})
-        unit = "$" if key == "costPerCall" else ""
-        now = f"{key}{op}{unit}{ecmascript(value)}"
-        return Edit(constraint, "threshold", f"ask for {now} instead of {constraint.label} ({constraint.id})")
-
-    def _admit_clause(self, constraint: NamedConstraint, candidate: Candidate, policy: TenantPolicy) -> Edit:
-        term = constraint.term
-        tenant = f"tenant {shown(policy.tenant_id)}"
-        update: dict[str, Any]
-        match term:
-            case ListTerm():
-                lists: NameLists = getattr(policy, term.subject)
-                lists, text = self._pass(term, lists, candidate, f"/tenantPolicy/{term.subject}", tenant)
-                update = {term.subject: lists}
-                edit = Edit(constraint, "list", text)
-            case RegionListTerm():
-                region = candidate.metadata.region
-                self.changes.append({"op": "add", "path": "/tenantPolicy/regionAllow/-", "value": region})
-                update = {"region_allow": (*term.allow, region)}
-                edit = Edit(constraint, "list", f"allow region {shown(region)} for {tenant}")
-            case PriceTerm():
-                price = candidate.model.cost.prompt_usd_per_1k_tokens
-                self.changes.append({"op": "replace", "path": "/tenantPolicy/maxCostPerCallUsd", "value": price})
-                update = {"max_cost_per_call_usd": price}
-                text = f"raise the price cap of {tenant} from ${ecmascript(term.wanted)} to ${ecmascript(price)} per 1K"
-                edit = Edit(constraint, "threshold", text)
-            case ContextWindowTerm():
-                window = candidate.model.context_window
-                self.changes.append({"op": "replace", "path": "/tenantPolicy/maxTokensPerCall", "value": window})
-                update = {"max_tokens_per_call": window}
-                change = f"from {ecmascript(term.wanted)} to {ecmascript(window)} tokens"
-                text = f"lower the context window floor of {tenant} {change}"
-                edit = Edit(constraint, "threshold", text)
-            case _:
-                raise RuntimeError(f"no edit is defined for {constraint!r}")
-        self.policy = policy.model_copy(update=update)
-        return edit
-
-    def _pass(
-        self, term: ListTerm, lists: NameLists, candidate: Candidate, path: str, whose: str
-    ) -> tuple[NameLists, str]:
-        """Let the candidate's name through: off the deny list, on the allow list, whichever stops it."""
-        name = candidate.metadata.id if term.subject == "providers" else candidate.model.name
-        one = "provider" if term.subject == "providers" else "model"
-        texts: list[str] = []
-        # The lists as they stand: an earlier edit may have changed the one that this constraint does not look at.
-        if term.deny is not None and name in term.deny and lists.deny is not None:
-            for index in range(len(lists.deny) - 1, -1, -1):
-                if lists.deny[index] == name:
-                    self.changes.append({"op": "remove", "path": f"{path}/deny/{index}"})
-            lists = lists.model_copy(update={"deny": tuple(other for other in lists.deny if other != name)})
-            texts.append(f"take {one} {shown(name)} off the deny list of {whose}")
-        if term.allow is not None and name not in term.allow and lists.allow is not None:
-            self.changes.append({"op": "add", "path": f"{path}/allow/-", "value": name})
-            lists = lists.model_copy(update={"allow": (*lists.allow, name)})
-            texts.append(f"put {one} {shown(name)} on the allow list of {whose}")
-        return lists, " and ".join(texts)
-
-
-def _integer_bound(op: str, value: Number, *, least: int) -> tuple[str, Number]:
-    """The bound that just admits an integer.
-
-    A strict one stays strict, one step off, where the schema allows that and a double can tell the two apart.
-    """
-    if op == ">":
-        below = as_double(value - 1)
-        return (op, below) if least <= below < value else (">=", value)
-    if op == "<":
-        above = as_double(value + 1)
-        return (op, above) if above > value else ("<=", value)
-    return op, value
-
-
-def _latency_bound(op: str, value: Number) -> tuple[str, Number]:
-    """The integer bound that just admits a latency, which need not be an integer itself."""
-    if op == "<":
-        return _integer_bound(op, as_double(math.floor(value)), least=0)
-    return op, as_double(math.ceil(value))

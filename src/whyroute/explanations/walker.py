@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from ..basics import bits
-from ..basics.deadlines import check_time
+from ..engine.deadlines import check_time
 from .found import Conflicts, Found
 from .hitting import WORK, hitting_sets, transposed
 from .search import HittingSets, Work

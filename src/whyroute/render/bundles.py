@@ -10,6 +10,7 @@ from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ..catalog.catalog import Candidate
 from ..documents.phrases import joined
 from .lines import WIDTH, Line, pair, printable, within
+from .prose import dead_ends
 
 __all__ = [
     "bundle_explanation_lines",
@@ -119,6 +120,7 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
             )
         if len(ways) > len(shown_ways):
             yield ((f"      and {len(ways) - len(shown_ways)} more; --all tells them", "dim"),)
+    yield from dead_ends(explanation.dead_ends, everything=everything)
     fixed = [printable(joint_named(solved, constraint)) for constraint in not_to_change(explanation)]
     if fixed:
         yield ("Not yours to change: ", "bold"), (joined(fixed), "cyan")

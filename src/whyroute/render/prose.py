@@ -10,6 +10,7 @@ from ..constraints.named import NamedConstraint
 from ..documents.phrases import joined
 from ..explanations import Explanation, Relaxation
 from ..explanations.failures import grouped
+from ..explanations.relaxations import DeadEnd
 from ..explanations.sentences import (
     hinge_clause,
     hinges,
@@ -24,7 +25,7 @@ from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, described, few, named
 from .lines import WIDTH, Line, constraint_lines, pair, printable, within
 
-__all__ = ["explanation_lines"]
+__all__ = ["dead_ends", "explanation_lines"]
 
 _BUDGET = 25
 _RANKED_BESIDE_CONTRAST = 6
@@ -219,9 +220,18 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     if ways.fixed:
         lines.append((("Not yours to change", "bold"),))
         lines += [_fixed(constraint) for constraint in ways.fixed]
+    lines += dead_ends(explanation.dead_ends)
     if "relaxations" in explanation.truncated:
         lines.append((("There are more ways out than were worked out", "dim"),))
     return lines
+
+
+def dead_ends(found: Sequence[DeadEnd], *, everything: bool = False) -> Iterator[Line]:
+    """The corrections without a way out, each with why: the first one, and how many more there are, or all."""
+    for place, each in enumerate(found if everything else found[:1]):
+        more = "" if everything or len(found) == 1 or place else f"; {len(found) - 1} more corrections have none"
+        ids = joined([f"`{printable(name)}`" for name in each.ids])
+        yield ("No way out by changing ", "bold"), (ids, "cyan"), (f": {printable(each.text)}{more}", "")
 
 
 def _fixed(constraint: NamedConstraint) -> Line:

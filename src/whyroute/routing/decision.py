@@ -1,5 +1,6 @@
 """Decisions: the pick, the alternates, and why, computed when they are read."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from json.encoder import encode_basestring
@@ -14,9 +15,10 @@ from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
 from ..explanations.ties import tie_clause
 from ..model.capability import Capability
+from ..model.policy import TenantPolicy
 from ..model.provider import ModelInfo, ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
-from ..solving.request import Shadow, Solved
+from ..solving.request import RequestTerms, Shadow, Solved
 
 __all__ = ["Decision", "outcome_of"]
 
@@ -145,15 +147,7 @@ def _stands_in_the_way(constraints: Constraints) -> str:
 
 def _reason(decision: Decision) -> str:
     solved, ranking, candidate = decision._solved, decision._ranking, decision.candidate
-    needs, policy = len(solved.capability.needs), solved.policy
-    if needs:
-        met = f"meets all {needs} needs" if needs > 2 else ("meets the one need", "meets both needs")[needs - 1]
-        if policy is not None:
-            met += f" and the policy of tenant {shown(policy.tenant_id)}"
-    elif policy is not None:
-        met = f"meets the policy of tenant {shown(policy.tenant_id)}"
-    else:
-        met = f"is of the kind asked for, {shown(solved.capability.kind)}"
+    met = _said(solved.terms)[0]
     fallback = "; it is a fallback: no other provider qualifies" if decision.fallback else ""
     count = ranking.members.bit_count()
     why = "it is the only candidate that does"
@@ -176,7 +170,8 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
         tied = f"all score {ecmascript(decision.score)}, " if scored else ""
         return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
-    met = _matched_preferences(decision.candidate, solved.capability)
+    features, attributes = decision.candidate.model.features, decision.candidate.metadata.attributes
+    met = [text for name, text in _said(solved.terms)[1] if name in features or name in attributes]
     met += [f"rule {_weighted(name, weight)}" for name, weight in solved.wished(ranking.best())]
     if met:
         score += f" ({', '.join(met)})"
@@ -186,17 +181,32 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking)
 
 
-def _matched_preferences(candidate: Candidate, capability: Capability) -> list[str]:
-    features, attributes = candidate.model.features, candidate.metadata.attributes
-    met = [(each.feature, each.weight) for each in capability.prefer]
-    met = [each for each in met if each[0] in features or each[0] in attributes]
-    weights = dict(met)
-    if len(weights) < len(met):
-        sums: dict[str, Fraction] = {}
-        for name, weight in met:
-            sums[name] = sums.get(name, _NOTHING) + exact(weight)
-        weights = {name: wire_number(total) for name, total in sums.items()}
-    return [_weighted(name, weight) for name, weight in weights.items()]
+def _said(terms: RequestTerms) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What the pick of a request meets, and what each preference is called; the same for every candidate."""
+    found = terms.said
+    if found is None:
+        found = terms.said = _met(terms.capability, terms.policy), tuple(_preferences(terms.capability))
+    return found
+
+
+def _met(capability: Capability, policy: TenantPolicy | None) -> str:
+    needs = len(capability.needs)
+    if needs:
+        met = f"meets all {needs} needs" if needs > 2 else ("meets the one need", "meets both needs")[needs - 1]
+        return met if policy is None else f"{met} and the policy of tenant {shown(policy.tenant_id)}"
+    if policy is not None:
+        return f"meets the policy of tenant {shown(policy.tenant_id)}"
+    return f"is of the kind asked for, {shown(capability.kind)}"
+
+
+def _preferences(capability: Capability) -> Iterator[tuple[str, str]]:
+    """Each feature that is preferred, with its weights, added up exactly."""
+    sums: dict[str, list[Number]] = {}
+    for each in capability.prefer:
+        sums.setdefault(each.feature, []).append(each.weight)
+    for name, weights in sums.items():
+        weight = weights[0] if len(weights) == 1 else wire_number(sum(map(exact, weights), _NOTHING))
+        yield name, _weighted(name, weight)
 
 
 _NOTHING: Final = Fraction(0)

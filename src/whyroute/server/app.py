@@ -3,8 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from fastapi import FastAPI
@@ -14,12 +15,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..basics.deadlines import TooLateError, due_within
 from ..bundles import BundleUnsatisfiableError
+from ..engine.deadlines import TooLateError, due_within
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
-from .answers import error_answer, json_answer, text_answer
+from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text, text_answer
 from .envelope import STATUSES, ApiError, api_error
 from .gateway import FAULT, CallerGoneError, Gateway, Visit
+from .inflight import InFlight
 from .limits import Limits
 from .lines import LineWriter
 from .metrics import CONTENT_TYPE
@@ -27,9 +29,11 @@ from .openapi import openapi_document
 from .page import PAGE_FILES, page_file, page_policy
 from .probes import Probe
 from .queries import read_query, read_segment
-from .refusals import gathered, unsatisfiable_pieces
+from .refusals import unsatisfiable_pieces
 from .service import Service
+from .shares import Shares
 from .tokens import Caller
+from .turns import Turns, pass_on
 
 __all__ = ["LOOPBACK_HOSTS", "Application", "create_app"]
 
@@ -39,7 +43,9 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
-_QUESTION_WORKERS: Final = 8
+_QUESTION_WORKERS: Final = 16
+_OF_ONE_TENANT: Final = 4  # of the workers of either kind
+_NO_TENANT: Final = ""  # whose share the requests without a tenant have
 _PROBE_SECONDS: Final = 3
 _END_SECONDS: Final = 2
 _PAGE: Final = ("limit", "cursor", "feature")
@@ -71,8 +77,10 @@ class Application:
         self._endpoints = {path: endpoint for path, endpoint in endpoints.items() if "{" not in path}
         self.at_work = 0
         self._counting = threading.Lock()
-        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="whyroute")
-        self._questions = ThreadPoolExecutor(_QUESTION_WORKERS, thread_name_prefix="whyroute-question")
+        self.in_flight = InFlight(self.limits.tenant_requests, self.limits.tenant_bytes)
+        self._pool = _Workers("whyroute", _WORKERS)
+        self._questions = _Workers("whyroute-question", _QUESTION_WORKERS)
+        self._turns = Turns()
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
         self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts, service.notes)
         self._database = Probe(service.storage.ping, _PROBE_SECONDS)
@@ -84,31 +92,55 @@ class Application:
         endpoint = self._endpoints.get(scope["path"]) if scope["type"] == "http" else None
         await (endpoint or self.fastapi)(scope, receive, send)
 
-    async def ask(self, work: Callable[[], T]) -> T:
-        """`run` for what may take the processor long: whoever only looks something up never waits for it."""
-        return await self.run(work, self._questions)
+    async def ask(self, request: Request, visit: Visit, work: Callable[[], T]) -> T:
+        """`run` for what may take the processor long: looking something up never waits for it.
 
-    async def run(self, work: Callable[[], T], pool: ThreadPoolExecutor | None = None) -> T:
-        """Do something off the event loop, within the time that an answer may take."""
-        seconds = self.limits.answer_seconds
+        Raises:
+            CallerGoneError: The caller hung up; the work ends, too.
+        """
+        asking = asyncio.ensure_future(self.run(visit, work, self._questions))
+        watching = asyncio.ensure_future(_hung_up(request))
+        try:
+            await asyncio.wait({asking, watching}, return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                raise CallerGoneError
+            return asking.result()
+        finally:
+            asking.cancel()
+            watching.cancel()
+
+    async def run(self, visit: Visit, work: Callable[[], T], workers: "_Workers | None" = None) -> T:
+        """Do something off the event loop, within the time that an answer may take, in the tenant's turn."""
+        tenant, seconds, began = visit.tenant or _NO_TENANT, self.limits.answer_seconds, time.monotonic()
+        given_up = False
+
+        def between(now: float) -> None:
+            if given_up:
+                raise TooLateError
+            pass_on(now)
 
         def timely() -> T:
             with self._counting:
                 self.at_work += 1
             try:
-                with due_within(seconds):
+                left = seconds - (time.monotonic() - began)
+                with self._turns.of(tenant), due_within(left, between):
                     return work()
             finally:
                 with self._counting:
                     self.at_work -= 1
 
-        future = asyncio.get_running_loop().run_in_executor(pool or self._pool, timely)
-        return await asyncio.wait_for(future, seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                return await (workers or self._pool).run(tenant, timely)
+        finally:
+            given_up = True
 
     def caller(self, request: Request, visit: Visit) -> Caller:
         """Whose request it is."""
         caller = self.service.caller(request.scope["headers"])
         visit.tenant = caller.tenant
+        visit.flight = self.in_flight.begin(caller.tenant)
         return caller
 
     def note_fault(self, error: Exception, visit: Visit) -> None:
@@ -117,8 +149,18 @@ class Application:
 
     def unsatisfiable(self, error: CapabilityUnsatisfiableError | BundleUnsatisfiableError, visit: Visit) -> Response:
         """That nothing qualifies, and why, in full; which takes its time, so it is made off the event loop."""
-        text = gathered(unsatisfiable_pieces(error, visit.request_id), self.limits.answer)
-        return text_answer(text, STATUSES[error.code])
+        return self.answer(visit, unsatisfiable_pieces(error, visit.request_id), STATUSES[error.code])
+
+    def answer(self, visit: Visit, texts: Iterable[str], status: int = 200, kind: str = "application/json") -> Response:
+        """An answer within its limit, which is held for the tenant until it is sent.
+
+        Raises:
+            ApiError: `answer-too-large`, or `too-many-requests`.
+        """
+        pieces = list(bounded(texts, self.limits.answer, visit.hold))
+        if len(pieces) == 1:
+            return Response(pieces[0], status, media_type=kind)
+        return PiecedAnswer(pieces, status, kind, self.limits.read_seconds, visit.release)
 
     async def readiness(self) -> tuple[bool, dict[str, Any]]:
         """Whether the server can answer. It takes no worker, and waits for none."""
@@ -126,11 +168,30 @@ class Application:
 
     def close(self, seconds: float = _END_SECONDS) -> None:
         """Let the work that was begun come to its end, if it does within so many seconds."""
-        for pool in (self._pool, self._questions):
-            pool.shutdown(wait=False, cancel_futures=True)
+        for workers in (self._pool, self._questions):
+            workers.threads.shutdown(wait=False, cancel_futures=True)
         due = time.monotonic() + seconds
         while self.at_work and time.monotonic() < due:
             time.sleep(0.01)
+
+
+class _Workers:
+    """Threads, shared fairly between tenants."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self.threads = ThreadPoolExecutor(most, thread_name_prefix=name)
+        self._shares = Shares(most, _OF_ONE_TENANT)
+
+    async def run(self, tenant: str, work: Callable[[], T]) -> T:
+        """Do something in a thread, when it is the tenant's turn. Its place is free again when it is done."""
+        await self._shares.take(tenant)
+        try:
+            future = self.threads.submit(work)
+        except RuntimeError:  # the threads were shut down
+            self._shares.give_back(tenant)
+            raise
+        future.add_done_callback(lambda _: self._shares.give_back(tenant))
+        return await asyncio.wrap_future(future)
 
 
 class _Methods:
@@ -182,15 +243,15 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return error_answer(ApiError(code, message), request.scope["whyroute.visit"].request_id)
 
 
-async def _question(app: "Application", request: Request) -> bytes:
+async def _question(app: "Application", request: Request, visit: Visit) -> bytes:
     """The body of a request that asks where to route."""
-    body = await _body(request)
+    body = await _body(request, visit)
     if len(body) > app.limits.question:
         raise ApiError("body-too-large", f"a body has at most {app.limits.question} bytes here")
     return body
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, visit: Visit) -> bytes:
     """The body of a request, which has to be JSON."""
     kind = request.headers.get("content-type")
     if kind is not None:
@@ -202,105 +263,116 @@ async def _body(request: Request) -> bytes:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise CallerGoneError
+        visit.hold(len(message.get("body", b"")))
         chunks.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(chunks)
+
+
+async def _hung_up(request: Request) -> None:
+    """Wait until the caller hangs up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _query(request: Request, *known: str) -> dict[str, str]:
     return read_query(request.scope["query_string"], known)
 
 
+async def _looked_up(app: Application, visit: Visit, look: Callable[[], Any]) -> Response:
+    return await app.run(visit, lambda: app.answer(visit, [json_text(look())]))
+
+
 async def _list_capabilities(app: Application, request: Request, visit: Visit) -> Response:
     caller, query = app.caller(request, visit), _query(request, *_PAGE)
-    return await app.run(lambda: json_answer(app.service.list_capabilities(caller, query)))
+    return await _looked_up(app, visit, lambda: app.service.list_capabilities(caller, query))
 
 
 async def _get_capability(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     name = read_segment(request.path_params["capabilityId"])
-    return await app.run(lambda: json_answer(app.service.get_capability(caller, name)))
+    return await _looked_up(app, visit, lambda: app.service.get_capability(caller, name))
 
 
 async def _list_providers(app: Application, request: Request, visit: Visit) -> Response:
     caller, query = app.caller(request, visit), _query(request, *_PAGE)
-    return await app.run(lambda: json_answer(app.service.list_providers(caller, query)))
+    return await _looked_up(app, visit, lambda: app.service.list_providers(caller, query))
 
 
 async def _get_provider(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     name = read_segment(request.path_params["providerId"])
-    return await app.run(lambda: json_answer(app.service.get_provider(caller, name)))
+    return await _looked_up(app, visit, lambda: app.service.get_provider(caller, name))
 
 
 async def _register(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _body(request)
-    return await app.run(lambda: json_answer(app.service.register(caller, body), 201))
+    body = await _body(request, visit)
+    return await app.run(visit, lambda: json_answer(app.service.register(caller, body), 201))
 
 
 async def _unregister(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     name = read_segment(request.path_params["providerId"])
-    return await app.run(lambda: json_answer(app.service.unregister(caller, name)))
+    return await app.run(visit, lambda: json_answer(app.service.unregister(caller, name)))
 
 
 async def _vocabulary(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    return await app.run(lambda: json_answer(app.service.vocabulary(caller)))
+    return await _looked_up(app, visit, lambda: app.service.vocabulary(caller))
 
 
 async def _route(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _question(app, request)
+    body = await _question(app, request, visit)
     at_once = app.service.route_at_once(caller, body, visit.request_id)
     if at_once is not None:
         return text_answer(at_once)
 
     def routed() -> Response:
         try:
-            return text_answer(app.service.route(caller, body, visit.request_id))
+            return app.answer(visit, [app.service.route(caller, body, visit.request_id)])
         except CapabilityUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.ask(routed)
+    return await app.ask(request, visit, routed)
 
 
 async def _bundle(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _question(app, request)
+    body = await _question(app, request, visit)
 
     def routed() -> Response:
         try:
-            return text_answer(app.service.bundle(caller, body, visit.request_id))
+            return app.answer(visit, [app.service.bundle(caller, body, visit.request_id)])
         except BundleUnsatisfiableError as error:
             return app.unsatisfiable(error, visit)
 
-    return await app.ask(routed)
+    return await app.ask(request, visit, routed)
 
 
 async def _explain(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
-    body = await _question(app, request)
+    body = await _question(app, request, visit)
     page = "text/html" in request.headers.get("accept", "")
 
     def explained() -> Response:
         explanation = app.service.explain(caller, body)
         if not page:
-            return text_answer(gathered(explanation.iter_json(), app.limits.answer))
+            return app.answer(visit, explanation.iter_json())
         from ..render.page import explanation_page  # noqa: PLC0415 (only the page needs it)
 
-        return Response(explanation_page(explanation), media_type="text/html")
+        return app.answer(visit, [explanation_page(explanation)], kind="text/html")
 
-    return await app.ask(explained)
+    return await app.ask(request, visit, explained)
 
 
 async def _health(app: Application, request: Request, visit: Visit) -> Response:
@@ -313,7 +385,7 @@ async def _ready(app: Application, request: Request, visit: Visit) -> Response:
 
 
 async def _metrics(app: Application, request: Request, visit: Visit) -> Response:
-    return Response(await app.run(app.service.metrics_text), media_type=CONTENT_TYPE)
+    return Response(await app.run(visit, app.service.metrics_text), media_type=CONTENT_TYPE)
 
 
 async def _page(app: Application, request: Request, visit: Visit) -> Response:
@@ -328,8 +400,13 @@ async def _page_file(app: Application, request: Request, visit: Visit) -> Respon
     return Response(page_file(name), media_type=PAGE_FILES[name])
 
 
+@cache
+def _openapi_text() -> bytes:
+    return json_text(openapi_document()).encode("utf-8")
+
+
 async def _openapi(app: Application, request: Request, visit: Visit) -> Response:
-    return json_answer(openapi_document())
+    return Response(_openapi_text(), media_type="application/json")
 
 
 _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote_to_bytes
 from ..basics.issues import printable
 from .answers import error_answer
 from .envelope import ApiError
+from .inflight import Flight
 from .limits import Limits
 from .lines import LineWriter
 from .metrics import Metrics
@@ -50,14 +51,30 @@ class Visit:
         request_id: Its id.
         route: The route that it took, as the documentation writes it; `-` for none.
         tenant: The tenant, once it is known.
+        flight: The request among those of the tenant, once that is known.
     """
 
-    __slots__ = ("request_id", "route", "tenant")
+    __slots__ = ("flight", "request_id", "route", "tenant")
 
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self.route = "-"
         self.tenant: str | None = None
+        self.flight: Flight | None = None
+
+    def hold(self, size: int) -> None:
+        """Hold so many bytes more for the tenant, if it is known.
+
+        Raises:
+            ApiError: `too-many-requests`.
+        """
+        if self.flight is not None:
+            self.flight.hold(size)
+
+    def release(self, size: int) -> None:
+        """Hold so many bytes less."""
+        if self.flight is not None:
+            self.flight.release(size)
 
 
 class Gateway:
@@ -105,10 +122,14 @@ class Gateway:
             await self._app(scope, _Body(receive, headers, self._limits), answer)
         except ApiError as error:
             await self._fail(scope, receive, answer, error)
+        except TimeoutError:
+            await self._fail(scope, receive, answer, FAULT)
         except Exception as error:
             self.note_fault(error, visit)
             await self._fail(scope, receive, answer, FAULT)
         finally:
+            if visit.flight is not None:
+                visit.flight.end()
             seconds = perf_counter() - started
             self._metrics.answered(visit.route, _method(scope["method"]), answer.status, seconds)
             if self._log is not None:
@@ -186,13 +207,14 @@ class _Answer:
 class _Body:
     """Receives a body within limits."""
 
-    __slots__ = ("_deadline", "_left", "_limits", "_receive")
+    __slots__ = ("_deadline", "_left", "_limits", "_receive", "_whole")
 
     def __init__(self, receive: Receive, headers: list[tuple[bytes, bytes]], limits: Limits) -> None:
         self._receive = receive
         self._limits = limits
         self._left = limits.body
         self._deadline: float | None = None
+        self._whole = False
         announced = [value for name, value in headers if name == b"content-length"]
         if announced and announced[0].isdigit() and int(announced[0][:20]) > limits.body:
             raise self._too_large()
@@ -201,6 +223,8 @@ class _Body:
         return ApiError("body-too-large", f"a body has at most {self._limits.body} bytes")
 
     async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()  # what comes now is that the client hangs up
         now = asyncio.get_running_loop().time()
         if self._deadline is None:
             self._deadline = now + self._limits.receive_seconds
@@ -216,6 +240,7 @@ class _Body:
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             raise self._too_large()
+        self._whole = not message.get("more_body", False)
         return message
 
 

@@ -7,17 +7,21 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one request.
+    """Limits of one request, and of what one tenant may have at once.
 
     Attributes:
         body: Bytes of the body.
         question: Bytes of the body of what is to be routed or explained. What it comes to, and its answer, may be its
             size times the number of candidates.
-        answer: Characters of an answer.
+        answer: Bytes of an answer.
         target: Bytes of the path and the query.
         headers: Bytes of all headers.
         receive_seconds: How long the body may take to come.
         answer_seconds: How long an answer may take to be made.
+        send_seconds: How long a client may leave what was sent unread.
+        read_seconds: How long a client may take to read an answer.
+        tenant_requests: Requests of a tenant that may be in flight.
+        tenant_bytes: Bytes of bodies and unsent answers that may be held for a tenant.
     """
 
     body: int = 1024 * 1024
@@ -27,3 +31,7 @@ class Limits:
     headers: int = 16 * 1024
     receive_seconds: float = 20
     answer_seconds: float = 30
+    send_seconds: float = 20
+    read_seconds: float = 120
+    tenant_requests: int = 64
+    tenant_bytes: int = 128 * 1024 * 1024

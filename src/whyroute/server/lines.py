@@ -19,6 +19,8 @@ Line = Mapping[str, Any]
 _BATCH: Final = 256 * 1024
 _RETRY_SECONDS: Final = 0.5
 _GATHER_SECONDS: Final = 0.05
+_MOST_LINES: Final = 100_000
+_MOST_BYTES: Final = 32 * 1024 * 1024
 
 
 class Sink(Protocol):
@@ -139,16 +141,23 @@ class LineWriter:
     Args:
         sink: Where they go.
         most: How many lines may wait. Past it new ones are dropped and counted.
+        size: How many bytes all lines that wait may have. Past it new ones are dropped and counted, too.
         on_trouble: Told once when writing fails, and once more when it works again.
     """
 
     def __init__(
-        self, sink: Sink, most: int = 100_000, on_trouble: Callable[[OSError | None], None] = lambda error: None
+        self,
+        sink: Sink,
+        most: int = _MOST_LINES,
+        size: int = _MOST_BYTES,
+        on_trouble: Callable[[OSError | None], None] = lambda error: None,
     ) -> None:
         self._sink = sink
         self._most = most
+        self._room = size
         self._on_trouble = on_trouble
-        self._queue: deque[Line] = deque()
+        self._queue: deque[bytes] = deque()
+        self._lock = threading.Lock()
         self._in_hand = 0
         self._patience = 0.0
         self._ending = threading.Event()
@@ -164,11 +173,14 @@ class LineWriter:
         return len(self._queue) + self._in_hand
 
     def put(self, line: Line) -> None:
-        """Write a line, soon. The object must not change any more."""
-        if len(self._queue) >= self._most:
-            self.dropped += 1
-        else:
-            self._queue.append(line)
+        """Write a line, soon."""
+        text = json.dumps(line, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n"
+        with self._lock:
+            if len(self._queue) >= self._most or len(text) > self._room:
+                self.dropped += 1
+            else:
+                self._room -= len(text)
+                self._queue.append(text)
 
     def close(self, seconds: float = 10) -> None:
         """Write what waits, and stop. What can't be written is dropped and counted, after so long without success."""
@@ -200,10 +212,17 @@ class LineWriter:
         found, size = [], 0
         while self._queue and size < _BATCH:
             self._in_hand += 1  # first, so that a line is never counted too few
-            text = json.dumps(self._queue.popleft(), ensure_ascii=True, allow_nan=False).encode("ascii")
-            found += [text, b"\n"]
+            text = self._queue.popleft()
+            found.append(text)
             size += len(text)
         return b"".join(found)
+
+    def _done(self, data: bytes, *, written: bool) -> None:
+        with self._lock:
+            if not written:
+                self.dropped += self._in_hand
+            self._room += len(data)
+            self._in_hand = 0
 
     def _write(self, data: bytes) -> None:
         rest, begun, troubled = memoryview(data), False, False
@@ -222,12 +241,11 @@ class LineWriter:
                 troubled = True
                 gone = isinstance(error, BrokenPipeError | ValueError)
                 if gone or (self._closing is not None and time.monotonic() >= self._closing):
-                    self.dropped += self._in_hand
-                    self._in_hand = 0
+                    self._done(data, written=False)
                     return
                 time.sleep(_RETRY_SECONDS)
             else:
                 if troubled:
                     self._on_trouble(None)
-                self._in_hand = 0
+                self._done(data, written=True)
                 return

@@ -1,5 +1,6 @@
 """Lists in pages: descriptors of capabilities, and providers. No I/O: lists, filters and cursors in, documents out."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ Key = tuple[int | str, ...]
 
 _BUILT_IN: Final = 0
 _OF_PACK: Final = 1
+_PAGE_BYTES: Final = 4 * 1024 * 1024  # past so many a page ends early; it has one entry at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,17 @@ def _page(
     if "cursor" in query:
         after = tuple(cursors.open(scope, query["cursor"]))
         rest = [entry for entry in entries if entry.key > after]
-    page = rest[:limit]
-    found: dict[str, Any] = {"data": [entry.make() for entry in page], "hasMore": len(rest) > limit}
+    page: list[dict[str, Any]] = []
+    size = 0
+    for entry in rest[:limit]:
+        document = entry.make()
+        size += len(json.dumps(document))
+        if page and size > _PAGE_BYTES:
+            break
+        page.append(document)
+    found: dict[str, Any] = {"data": page, "hasMore": len(rest) > len(page)}
     if found["hasMore"]:
-        found["nextCursor"] = cursors.seal(scope, page[-1].key)
+        found["nextCursor"] = cursors.seal(scope, rest[len(page) - 1].key)
     return found
 
 

@@ -33,6 +33,11 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._unreadable = Counter(
+            "whyroute_unreadable_requests",
+            "Requests that could not be read.",
+            registry=self._registry,
+        )
         self._routes = Counter("whyroute_routes", "Routes by outcome.", ["outcome"], registry=self._registry)
         self._bundles = Counter("whyroute_bundles", "Bundles by outcome.", ["outcome"], registry=self._registry)
         self._most = Counter(
@@ -63,6 +68,10 @@ class Metrics:
             self._answers[route, method, status] = kept
         kept[0].inc()
         kept[1].observe(seconds)
+
+    def unreadable(self) -> None:
+        """A request could not be read."""
+        self._unreadable.inc()
 
     def routed(self, routed: Routed) -> None:
         """A capability was routed."""

@@ -19,7 +19,11 @@ Json = dict[str, Any]
 
 _ALWAYS: Final = ("bad-request", "target-too-long", "headers-too-large", "internal-server-error")
 _WITH_TOKEN: Final = ("auth-missing", "auth-expired", "auth-revoked", "foreign-host", "foreign-origin")
-_OF_TENANT: Final = ("bad-input", "unknown-tenant", "unavailable", "answer-timeout", "body-too-large")
+_OF_TENANT: Final = (
+    *("bad-input", "unknown-tenant", "unavailable", "answer-timeout", "body-too-large"),
+    "too-many-requests",
+)
+_LISTED: Final = (*_OF_TENANT, "answer-too-large")
 _WITH_BODY: Final = ("invalid-request", "request-timeout", "unsupported-media-type")
 
 
@@ -70,6 +74,11 @@ def _document() -> Json:
                     ),
                     "schema": {"type": "string", "pattern": '^kept; since="[^"]+"$'},
                 },
+                "RetryAfter": {
+                    "description": "After how many seconds to try again.",
+                    "required": True,
+                    "schema": {"type": "string", "pattern": "^[0-9]+$"},
+                },
                 "Challenge": {
                     "description": "How to authenticate.",
                     "required": True,
@@ -100,7 +109,7 @@ def _paths() -> Json:
                 "tenant's own providers. What is added between two pages moves nothing that was there.",
                 parameters=_page_parameters("Descriptors whose feature begins like this."),
                 answers={200: ("A page of descriptors.", _ref("CapabilityPage"))},
-                errors=_OF_TENANT,
+                errors=_LISTED,
             )
         },
         "/v1/capabilities/{capabilityId}": {
@@ -111,7 +120,7 @@ def _paths() -> Json:
                 "One descriptor by its id.",
                 parameters=[capability],
                 answers={200: ("The descriptor.", _ref("CapabilityDescriptor"))},
-                errors=(*_OF_TENANT, "capability-not-found"),
+                errors=(*_LISTED, "capability-not-found"),
             )
         },
         "/v1/providers": {
@@ -122,7 +131,7 @@ def _paths() -> Json:
                 "In pages, in the order of their ids: the rule pack's that the tenant sees, and its own.",
                 parameters=_page_parameters("Providers with a model that has exactly this feature."),
                 answers={200: ("A page of providers.", _ref("ProviderPage"))},
-                errors=_OF_TENANT,
+                errors=_LISTED,
             ),
             "post": _operation(
                 "providers.register",
@@ -136,6 +145,7 @@ def _paths() -> Json:
                     *_WITH_BODY,
                     "invalid-provider",
                     "duplicate-provider",
+                    "too-many-providers",
                     "provider-config-invalid",
                 ),
             ),
@@ -148,7 +158,7 @@ def _paths() -> Json:
                 "Its metadata.",
                 parameters=[provider],
                 answers={200: ("The metadata.", _ref("Provider"))},
-                errors=(*_OF_TENANT, "provider-not-found"),
+                errors=(*_LISTED, "provider-not-found"),
             )
         },
         "/v1/providers/{providerId}/unregister": {
@@ -169,7 +179,7 @@ def _paths() -> Json:
                 "What a request may name",
                 "The rule pack's capabilities, and features, kinds, regions, names and labels, for completion.",
                 answers={200: ("The words.", _ref("Vocabulary"))},
-                errors=_OF_TENANT,
+                errors=_LISTED,
             )
         },
         "/v1/route": {
@@ -344,6 +354,8 @@ def _headers(status: int) -> Json:
     }
     if status == 401:
         found["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
+    if status == 429:
+        found["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
     return found
 
 
@@ -565,6 +577,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
                 },
                 {
                     "truncated": _TEXTS,
+                    "deadEnds": _list_of({"type": "object"}),
                     "ranking": _list_of({"type": "object"}),
                     "clash": {"type": "string", "description": "The first core in plain words."},
                     "contrast": {"type": "object", "description": "Answers `whyNot`."},

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -18,13 +20,21 @@ __all__ = ["http_protocol"]
 _HEADER_BYTES: Final = 64 * 1024
 _HEADER_SECONDS: Final = 20
 _LINGER_SECONDS: Final = 2
+_PIPELINED: Final = 100
 
 
-def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
+# The framework warns of each request that can't be read, and anybody may send any number of them.
+_SILENT: Final = logging.getLogger("whyroute.server.silent")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+
+
+def http_protocol(limits: Limits, unreadable: Callable[[], None] = lambda: None) -> type[HttpToolsProtocol]:
     """The protocol of a server's connections.
 
     Args:
         limits: Limits of one request; the error for headers past what is read at all names the one for headers.
+        unreadable: Called for each request that can't be read.
     """
 
     too_large = ApiError("headers-too-large", f"all headers have at most {limits.headers} bytes together")
@@ -39,14 +49,43 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
         _grew = False
         _upgrading: bytes | None = None  # the head of a request for another protocol, without that wish
         _rest: memoryview | None = None  # what came behind it
+        _unsent: asyncio.TimerHandle | None = None  # when the connection ends if the client reads nothing
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn has it so, too
             super().connection_made(transport)
+            self.logger = _SILENT
             self._waiting = self.loop.call_later(_HEADER_SECONDS, self._give_up)
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
+            if self._unsent is not None:
+                self._unsent.cancel()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._watch_reader()
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._unsent is not None and not self.transport.is_closing():
+                self._unsent.cancel()
+                self._unsent = None
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self.transport.is_closing():
+                self._watch_reader()  # what is not sent yet keeps it open
+
+        def timeout_keep_alive_handler(self) -> None:
+            if self.transport.get_write_buffer_size():
+                self.transport.abort()
+            else:
+                super().timeout_keep_alive_handler()
+
+        def _watch_reader(self) -> None:
+            if self._unsent is None:
+                self._unsent = self.loop.call_later(limits.send_seconds, self.transport.abort)
 
         def data_received(self, data: bytes) -> None:
             if self._refused:
@@ -106,6 +145,8 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def on_headers_complete(self) -> None:
             self._head = None
+            if len(self.pipeline) >= _PIPELINED:
+                raise ValueError("too many requests at once")
             if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > _HEADER_BYTES:
                 self._oversized = True  # all of it came at once
                 raise ValueError(too_large.message)
@@ -144,6 +185,7 @@ def http_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def _refuse(self, error: ApiError) -> None:
             """Answer what can't be read, and hear nothing more."""
+            unreadable()
             self._stop_waiting()
             self._refused = True
             if self._after_head > _HEADER_BYTES and self._is_idle():

@@ -26,7 +26,7 @@ def decision_record(
 ) -> dict[str, Any]:
     """The record of a route, as a line of JSON.
 
-    `registered` are the providers that don't stand in the pack; `labels` those that the request had in the end.
+    `providers` cites those that don't stand in the pack; `labels` are those that the request had in the end.
     """
     found = {
         **_head(request_id, caller, pack, holdings, now),
@@ -91,9 +91,6 @@ def _head(request_id: str, caller: Caller, pack: PackInForce, holdings: Holdings
 
 
 def _beside_the_pack(holdings: Holdings) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if holdings.registered_documents:
-        found["registered"] = holdings.registered_documents
-    if holdings.failures:
-        found["setupFailures"] = [failure.model_dump(by_alias=True) for failure in holdings.failures]
-    return found
+    """What a tenant has beside the pack, cited: a line never repeats it."""
+    digest = holdings.registered_digest
+    return {} if digest is None else {"providers": digest}

@@ -1,15 +1,13 @@
 """That nothing qualifies, over HTTP: text in pieces, for there may be more to tell than anybody wants to read."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ..basics.deadlines import check_time
 from ..bundles import BundleUnsatisfiableError
 from ..errors import CapabilityUnsatisfiableError, reasons_text
-from .envelope import ApiError
 
-__all__ = ["gathered", "unsatisfiable_pieces"]
+__all__ = ["unsatisfiable_pieces"]
 
 
 def unsatisfiable_pieces(
@@ -27,27 +25,6 @@ def unsatisfiable_pieces(
     else:
         yield error.explanation.to_json()
     yield f'}}, "requestId": {_json(request_id)}}}}}'
-
-
-def gathered(pieces: Iterable[str], most: int) -> str:
-    """A text of at most so many characters.
-
-    Raises:
-        ApiError: `answer-too-large`: it is longer.
-        TooLateError: It takes too long to make.
-    """
-    found, size = [], 0
-    for piece in pieces:
-        check_time()
-        found.append(piece)
-        size += len(piece)
-        if size > most:
-            raise ApiError(
-                "answer-too-large",
-                f"the answer is larger than {most // 2**20} MiB, for so many candidates fail so many constraints; "
-                "ask for fewer at once",
-            )
-    return "".join(found)
 
 
 def _json(value: Any) -> str:

@@ -1,8 +1,9 @@
 """What a provider is registered with: its metadata, its adapter, and the name of its secret."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
@@ -10,8 +11,9 @@ from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
 from ..model.provider import ProviderMetadata, invalid_provider, routable_problems
 from ..packs import metadata_document
+from .envelope import ApiError
 
-__all__ = ["MAX_ID_LENGTH", "Registration", "read_registration"]
+__all__ = ["MAX_ID_LENGTH", "Quota", "Registration", "read_registration"]
 
 MAX_ID_LENGTH: Final = 512
 """How long a provider's id may be over HTTP, in characters: it has to fit into a path."""
@@ -21,6 +23,40 @@ _SECRET_KEYS: Final = ("envName", "name")
 
 
 @dataclass(frozen=True, slots=True)
+class Quota:
+    """How much one tenant may register.
+
+    Attributes:
+        providers: How many providers.
+        size: How many bytes all its registrations may have together, as JSON in ASCII.
+    """
+
+    providers: int = 100
+    size: int = 4 * 1024 * 1024
+
+    def check(self, registered: Sequence["Registration"], one_more: "Registration") -> None:
+        """Check whether there is room for one more.
+
+        Raises:
+            ApiError: `too-many-providers`; its `details` say how much there is and how much there may be.
+        """
+        count, size = len(registered), sum(each.size for each in registered)
+        details = {
+            "registered": {"providers": count, "bytes": size},
+            "limit": {"providers": self.providers, "bytes": self.size},
+        }
+        if count >= self.providers:
+            message = f"{count} providers are registered and the limit is {self.providers}; unregister one first"
+            raise ApiError("too-many-providers", message, details)
+        if size + one_more.size > self.size:
+            message = (
+                f"the tenant's registrations would have {size + one_more.size} bytes and the limit is {self.size}; "
+                "register less, or unregister a provider first"
+            )
+            raise ApiError("too-many-providers", message, {**details, "bytes": one_more.size})
+
+
+@dataclass(frozen=True)
 class Registration:
     """A provider, as it was registered.
 
@@ -41,6 +77,11 @@ class Registration:
         """The provider's id."""
         return self.metadata.id
 
+    @cached_property
+    def size(self) -> int:
+        """How many bytes it has in storage."""
+        return len(self.to_json())
+
     def to_json(self) -> str:
         """The registration as JSON in ASCII, for storage."""
         found: dict[str, Any] = {"metadata": metadata_document(self.metadata)}
@@ -53,12 +94,14 @@ class Registration:
     def of_json(cls, text: str) -> "Registration":
         """What `to_json` wrote."""
         found = json.loads(text)
-        return cls(
+        made = cls(
             ProviderMetadata.of_checked(found["metadata"]),
             found.get("adapter_id"),
             found.get("adapter_config"),
             found.get("secret_ref"),
         )
+        made.__dict__["size"] = len(text)
+        return made
 
 
 def read_registration(body: Any) -> Registration:

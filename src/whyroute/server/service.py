@@ -28,6 +28,7 @@ from .swift import SWIFT_BODY, Swift
 from .tenants import Holdings, factory_input
 from .tokenfile import TokenFile
 from .tokens import Caller, authenticate
+from .turns import stepping_aside
 from .vocabulary import vocabulary
 
 __all__ = ["Service"]
@@ -84,7 +85,8 @@ class Service:
         """The pack in force and what the tenant has under it."""
         while True:
             pack = self.packs.current
-            holdings = self.registry.refresh(caller.tenant)
+            with stepping_aside():
+                holdings = self.registry.refresh(caller.tenant)
             if self.packs.current is pack:
                 return pack, holdings
 
@@ -121,7 +123,8 @@ class Service:
         """Register a provider; when this returns it is on disk."""
         registration = read_registration(_parsed(body))
         self._check_adapter(registration)
-        self.registry.add(caller.tenant, registration)
+        with stepping_aside():
+            self.registry.add(caller.tenant, registration)
         return {"providerId": registration.id}
 
     def _check_adapter(self, registration: Registration) -> None:

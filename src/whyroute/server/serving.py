@@ -28,6 +28,7 @@ from .metrics import Metrics
 from .packs import BrokenPackError, PackKeeper
 from .probes import aside
 from .protocol import http_protocol
+from .registrations import Quota
 from .service import Service
 from .storage import Storage
 from .stored import StoredRegistry
@@ -38,6 +39,7 @@ __all__ = ["ServeError", "Settings", "serve"]
 _IDLE_SECONDS: Final = 75
 _DRAIN_SECONDS: Final = 10
 _COLLECTOR: Final = (700, 10, 10)
+_SWITCH_SECONDS: Final = 0.0002  # how long the event loop waits for a thread that computes
 
 Remark = Callable[[str], None]
 Refuse = Callable[[WhyrouteError], None]
@@ -66,7 +68,8 @@ class Settings:
         reload: Whether the pack is watched.
         adapters: The adapters of the deployment; None where it only routes.
         deployment: The name under which the last good pack is kept; None: none is kept.
-        limits: Limits of one request.
+        limits: Limits of one request, and of what one tenant may have at once.
+        quota: How much one tenant may register.
     """
 
     pack: str
@@ -82,6 +85,7 @@ class Settings:
     adapters: AdapterFactoryRegistry | None = None
     deployment: str | None = None
     limits: Limits = field(default_factory=Limits)
+    quota: Quota = field(default_factory=Quota)
 
 
 def serve(settings: Settings, *, remark: Remark, refuse: Refuse) -> int:
@@ -172,6 +176,8 @@ class _Running:
             app = create_app(service, self.settings.limits, self.log)
             # The command line's collector is in no hurry; what answers leave behind would pile up while a server runs.
             gc.set_threshold(*_COLLECTOR)
+            sys.setswitchinterval(_SWITCH_SECONDS)
+            gc.freeze()  # or each full collection would walk through the pack, and all would wait
             try:
                 with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                     runner.run(self._serve(app, service))
@@ -236,7 +242,7 @@ class _Running:
         self._say_not_kept(packs)
         metrics = Metrics()
         tokens = None if settings.tokens is None else TokenFile(settings.tokens, self._refused_tokens)
-        registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters)
+        registry = StoredRegistry(storage, lambda: packs.current.pack, settings.adapters, settings.quota)
         return Service(
             packs=packs,
             storage=storage,
@@ -279,7 +285,7 @@ class _Running:
     async def _serve(self, app: Application, service: Service) -> None:
         config = uvicorn.Config(
             app,
-            http=http_protocol(self.settings.limits),
+            http=http_protocol(self.settings.limits, service.metrics.unreadable),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -343,6 +349,8 @@ class _Running:
             self.remark("the pack could not be loaded; the one in force stays")
             return
         outcome = "swapped" if swapped else "unchanged"
+        if swapped:
+            await asyncio.to_thread(_frozen)
         service.metrics.reloaded(outcome)
         self._event(f"pack-{outcome}", digest=service.packs.current.digest)
         self._say_not_kept(service.packs)
@@ -360,6 +368,13 @@ class _Running:
 
 class _EndedError(Exception):
     """The server ends."""
+
+
+def _frozen() -> None:
+    """Let the collector forget the old pack, and spare the new one."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -9,7 +9,7 @@ from ..errors import DuplicateProviderError
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 from ..packs import Pack
 from ..providers.adapters import AdapterFactoryRegistry
-from .registrations import Registration
+from .registrations import Quota, Registration
 from .storage import Storage
 from .tenants import Holdings, holdings_of
 
@@ -26,11 +26,18 @@ class StoredRegistry:
         storage: Where registrations are kept.
         pack: Gives the pack that is in force.
         adapters: The adapters of the deployment; None where the service only routes.
+        quota: How much one tenant may register; None: any amount.
     """
 
     def __init__(
-        self, storage: Storage, pack: Callable[[], Pack], adapters: AdapterFactoryRegistry | None = None
+        self,
+        storage: Storage,
+        pack: Callable[[], Pack],
+        adapters: AdapterFactoryRegistry | None = None,
+        quota: Quota | None = None,
     ) -> None:
+        self._quota = quota
+        self._adding: dict[str, threading.Lock] = {}
         self._storage = storage
         self._pack = pack
         self._adapters = adapters
@@ -75,10 +82,18 @@ class StoredRegistry:
 
         Raises:
             DuplicateProviderError: The tenant has a provider of that id.
+            ApiError: `too-many-providers`. Each process that shares a database counts by itself, so as many
+                registrations as there are processes may pass the limit at the same moment.
         """
-        if registration.id in self.refresh(tenant).pack_ids:
-            raise DuplicateProviderError(registration.id, tenant)
-        self._storage.add(tenant, registration)
+        with self._lock:
+            lock = self._adding.setdefault(tenant, threading.Lock())
+        with lock:
+            held = self.refresh(tenant)
+            if registration.id in held.providers:
+                raise DuplicateProviderError(registration.id, tenant)
+            if self._quota is not None:
+                self._quota.check(held.registrations, registration)
+            self._storage.add(tenant, registration)
 
     def remove(self, tenant: str, provider_id: str) -> bool:
         """Forget a registration; False when there is none. It blocks."""

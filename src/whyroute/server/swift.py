@@ -12,9 +12,9 @@ SWIFT_BODY: Final = 1024
 """How many bytes of a body may be read on the event loop."""
 
 _SWIFT_SECONDS: Final = 0.002
-_MOST: Final = 10_000
+_OF_ONE_TENANT: Final = 1000
 
-Key = tuple[str, str, str]
+Key = tuple[str, str]
 
 
 class Swift:
@@ -31,27 +31,27 @@ class Swift:
 
     def __init__(self, seconds: float = _SWIFT_SECONDS) -> None:
         self.seconds = seconds
-        self._known: dict[Key, weakref.ref[Holdings]] = {}
+        self._known: dict[str, dict[Key, weakref.ref[Holdings]]] = {}  # of each tenant
 
     def knows(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings) -> bool:
         """Whether a tenant's route to a capability of the pack is swift, with these labels and what the tenant has."""
-        known = self._known.get(_key(tenant, capability, labels))
+        known = self._known.get(tenant, {}).get(_key(capability, labels))
         return known is not None and known() is holdings
 
     def note(self, tenant: str, capability: str, labels: Mapping[str, str], holdings: Holdings, seconds: float) -> None:
         """Note how long the processor was busy with a decision, in seconds."""
-        key = _key(tenant, capability, labels)
+        key, known = _key(capability, labels), self._known.setdefault(tenant, {})
         if seconds > self.seconds:
-            self._known.pop(key, None)
+            known.pop(key, None)
         else:
-            if len(self._known) >= _MOST:
-                self._known = {}  # most of them may be of packs and providers that are gone
-            self._known[key] = weakref.ref(holdings)
+            if len(known) >= _OF_ONE_TENANT:
+                known.clear()  # most of them may be of packs and providers that are gone
+            known[key] = weakref.ref(holdings)
 
     def forget(self, tenant: str, capability: str, labels: Mapping[str, str]) -> None:
         """Forget a route that came to no decision: telling why takes long."""
-        self._known.pop(_key(tenant, capability, labels), None)
+        self._known.get(tenant, {}).pop(_key(capability, labels), None)
 
 
-def _key(tenant: str, capability: str, labels: Mapping[str, str]) -> Key:
-    return tenant, capability, repr(labels)  # they may be anything yet, not only what can be a key
+def _key(capability: str, labels: Mapping[str, str]) -> Key:
+    return capability, repr(labels)  # they may be anything yet, not only what can be a key

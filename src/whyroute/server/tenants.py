@@ -1,10 +1,10 @@
 """What a tenant has: the pack's providers that it sees, and those registered for it."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from ..basics.issues import shown
 from ..catalog.catalog import Catalog, Member
@@ -46,9 +46,16 @@ class Holdings:
         return {name: found[name] for name in sorted(found)}
 
     @cached_property
-    def registered_documents(self) -> tuple[dict[str, Any], ...]:
-        """The metadata of those that are registered and set up, as it goes over the wire."""
-        return tuple(metadata_document(metadata) for _, metadata in self._members)
+    def registered_digest(self) -> str | None:
+        """A digest of what is registered: SHA-256 of JSON with sorted keys and no spaces; None where nothing is."""
+        if not self.registrations:
+            return None
+        document = {
+            "registered": [metadata_document(metadata) for _, metadata in self._members],
+            "setupFailures": [failure.model_dump(by_alias=True) for failure in self.failures],
+        }
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return f"sha256:{hashlib.sha256(text.encode('utf-8')).hexdigest()}"
 
     @cached_property
     def by_feature(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:

@@ -30,7 +30,7 @@ from ..model.timestamps import Moment, read_moment, written
 from .ranking import Ranking, Scores, Weights, rank
 
 if TYPE_CHECKING:
-    from ..constraints.rule_terms import ActiveRules, RuleSet, Wish
+    from ..constraints.rule_terms import ActiveRules, RuleSet, RuleTerm, Wish
     from ..constraints.rulebook import Entry, Rulebook
     from ..constraints.three_valued import EvalContext
     from ..model.condition import Condition
@@ -276,9 +276,10 @@ class RequestTerms:
 
     Attributes:
         changes: The instants at which other rules may be in force than a moment before, in order.
+        said: What the reason of a decision says whatever the candidate; None before it is first said.
     """
 
-    __slots__ = ("_asked", "_intervals", "_met", "_terms", "_weights", "capability", "changes", "policy", "situation")
+    __slots__ = ("_asked", "_intervals", "_terms", "_weights", "capability", "changes", "policy", "said", "situation")
 
     def __init__(self, capability: Capability, policy: TenantPolicy | None, situation: Situation | None) -> None:
         self.capability = capability
@@ -295,6 +296,7 @@ class RequestTerms:
             self._asked = situation.asked(capability, policy)
             self.changes = changes_of(self._asked)
         self._intervals: dict[int, tuple[RuleSet, Terms, Weights]] = {}
+        self.said: tuple[str, tuple[tuple[str, str], ...]] | None = None
 
     @property
     def rules(self) -> int:
@@ -343,6 +345,10 @@ class RequestTerms:
             preferred_model,
             setup_failures,
         )
+
+    def rule_terms(self, at: Moment | None) -> "tuple[RuleTerm, ...]":
+        """What the rules compare that require or forbid at a time."""
+        return self._in_force(at)[0].terms if self._asked else ()
 
     def _in_force(self, at: Moment | None) -> "tuple[RuleSet, Terms, Weights]":
         """The rules that are in force at a time, all terms, and what all preferences weigh; once for each period."""

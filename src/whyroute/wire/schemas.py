@@ -392,6 +392,14 @@ def _explanation_schema() -> dict[str, Any]:
             "text": {"type": "string"},
         }
     )
+    dead_end = _object(
+        {
+            "correction": identifiers,
+            "why": {"enum": ["kind", "rules", "search-limit"]},
+            "text": {"type": "string"},
+        },
+        {"by": {**identifiers, "description": "The rules that apply to the edited request."}},
+    )
     unknown = _object(
         {
             "candidate": _REF_CANDIDATE,
@@ -445,6 +453,11 @@ def _explanation_schema() -> dict[str, Any]:
         },
         {
             "truncated": {"type": "array", "items": {"enum": ["cores", "corrections", "relaxations"]}},
+            "deadEnds": {
+                "type": "array",
+                "items": dead_end,
+                "description": "Corrections without a relaxation, each with why.",
+            },
             "ranking": {"type": "array", "items": ranked},
             "margin": {**number, "description": "By how much the pick's score leads."},
             "tightest": {"type": "string", "description": "The constraint that admits fewest."},

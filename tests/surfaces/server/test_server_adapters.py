@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_adapters import AWS, AZURE, BOTH
+from tests.unit.providers.test_adapters import AWS, AZURE, BOTH
 
 from serverkit import make_kit, registration
 from whyroute import DeclaredProvider, ModelProvider

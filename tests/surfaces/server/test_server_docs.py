@@ -18,7 +18,7 @@ from whyroute.server.cursors import Cursors
 from whyroute.server.limits import Limits
 from whyroute.server.openapi import openapi_document
 from whyroute.server.queries import MAX_LIMIT
-from whyroute.server.registrations import MAX_ID_LENGTH
+from whyroute.server.registrations import MAX_ID_LENGTH, Quota
 
 PAGE = (ROOT / "docs" / "service.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,6 +46,9 @@ def test_its_limits_are_those_in_force() -> None:
     text = " ".join(PAGE.split())
     assert f"at most {limits.question // 1024} KiB, {MAX_SLOTS} slots and {MAX_TIES} ties" in text
     assert f"longer than {limits.answer // 2**20} MiB" in text
+    assert f"{limits.tenant_requests} requests in flight and {limits.tenant_bytes // 2**20} MiB of bodies" in text
+    assert f"nothing for {limits.send_seconds} seconds, or takes more than {limits.read_seconds} seconds" in text
+    assert f"register {Quota().providers} providers and {Quota().size // 2**20} MiB" in text
     assert f"after {SEARCH.seconds} seconds or {SEARCH.nodes:,} nodes" in text
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from serverkit import Answer, Kit, called, make_kit, provider
-from whyroute.basics.deadlines import TooLateError, check_time, due_within
+from whyroute.engine.deadlines import TooLateError, check_time, due_within
 from whyroute.engine.joint import Budget
 from whyroute.model.features import FEATURES
 from whyroute.server.bundling import MAX_SLOTS, MAX_TIES

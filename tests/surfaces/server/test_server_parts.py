@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import whyroute.server
 from house_style import broken_rules
 from paths import ROOT
 from serverkit import PACK, TENANTS, Kit, make_kit, provider, registration, segment
@@ -395,6 +396,7 @@ def test_a_pack_may_be_where_one_stands(tmp_path: Path, monkeypatch: pytest.Monk
 def test_without_the_extra_the_command_names_it(
     library: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(whyroute, "server", whyroute.server)  # put back with its modules
     for name in [name for name in sys.modules if name.startswith("whyroute.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)

@@ -435,7 +435,8 @@ def test_no_decision_is_lost_when_the_server_is_told_to_end(tmp_path: Path) -> N
         assert record["tenant"] == "alpha"
         # The record and the pack are enough to come to the same answer.
         request = pack.resolve("alpha", record["capability"], labels=record["labels"], at=record["at"]).request
-        again = wire_answer({**request, "providers": [*request["providers"], *record["registered"]]})
+        registered = registration("mine", features=["batch"])["metadata"]
+        again = wire_answer({**request, "providers": [*request["providers"], registered]})
         if status == 200:
             assert again["decision"]["pick"] == record["pick"] == found["decision"]["pick"]
             assert again["decision"]["score"] == record["score"]

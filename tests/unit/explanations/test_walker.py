@@ -10,7 +10,7 @@ from pysat.examples.lbx import LBX
 from pysat.examples.optux import OptUx
 from pysat.formula import WCNF
 from pysat.solvers import Solver
-from test_cores import clashes
+from tests.unit.explanations.test_cores import clashes
 
 from bruteforce import admits_someone
 from bruteforce import all_cores as cores_by_brute_force

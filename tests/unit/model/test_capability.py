@@ -185,7 +185,6 @@ def test_python_values_with_a_json_form() -> None:
         ({"needs": [{"providers": {"allow": {"a"}}}]}, "/needs/0/providers/allow"),
         ({"needs": [{"providers": {"allow": None}}]}, "/needs/0/providers/allow"),
         ({"needs": [VISION], "prefer": None}, "/prefer"),
-        ({"needs": [FeatureNeed(feature="vision")]}, "/needs/0"),
         ({"needs": [{"region": b"eu"}]}, "/needs/0/region"),
         ({"needs": [{"contextWindow": {"op": ">=", "value": True}}]}, "/needs/0/contextWindow/value"),
         ({"needs": [{"costPerCall": {"op": "<", "usd": float("nan")}}]}, "/needs/0/costPerCall/usd"),
@@ -203,10 +202,8 @@ def test_values_without_a_json_form_or_of_a_wrong_type(document: Any, path: str)
     assert [issue.path for issue in caught.value.issues] == [path]
 
 
-def test_a_model_that_skipped_its_checks_is_checked() -> None:
-    broken: Any = [{"feature": "vison"}]
-    unchecked = Capability.model_construct(needs=broken, kind="")
-    assert [path for path, _ in refused(unchecked)] == ["/kind", "/needs/0/feature"]
+def test_models_within_a_declaration_stand_for_their_wire_form() -> None:
+    assert define_capability({"needs": [FeatureNeed(feature="vision")]}) == define_capability({"needs": [VISION]})
 
 
 def test_features_of_the_model_are_the_closed_set() -> None:

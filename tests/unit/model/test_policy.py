@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from whyroute import answer
 from whyroute.errors import InvalidPolicyError
 from whyroute.model.capability import NameLists
 from whyroute.model.policy import TenantPolicy, combine, read_policy
@@ -255,3 +256,25 @@ def test_parts_in_wire_form_are_read() -> None:
         with pytest.raises(InvalidPolicyError) as caught:
             combine(own, broken)
         assert [issue.path for issue in caught.value.issues] == [path]
+
+
+@pytest.mark.parametrize("subject", ["providers", "models"])
+@pytest.mark.parametrize(
+    ("lists", "told"), [({"deny": ["x"]}, "deny list"), ({"allow": ["y"]}, "allow list"), ({"allow": []}, "allow list")]
+)
+@pytest.mark.parametrize("owner", ["caller", "tenant"])
+def test_messages_about_lists_name_their_owner(
+    subject: str, lists: dict[str, list[str]], told: str, owner: str
+) -> None:
+    model: dict[str, Any] = {"name": "x", "contextWindow": 1, "features": []}
+    model["cost"] = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    request = {
+        "capability": {"needs": [{subject: lists}] if owner == "caller" else []},
+        "providers": [{"id": "x", "region": "r", "models": [model]}],
+        "tenantPolicy": {"tenantId": "t", **({subject: lists} if owner == "tenant" else {})},
+    }
+    ((reason,),) = [
+        [each["reason"] for each in found["rejectingProviders"]] for found in answer(request)["error"]["reasons"]
+    ]
+    assert told in reason["message"]
+    assert ("tenant" in reason["message"]) == (owner == "tenant")

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,3 +129,73 @@ def test_show_refuses_what_is_no_time(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["show", str(RULES), "-t", "pocket-chef", "--at", "noon"]) == 2
     assert "--at: `noon` is no time" in capsys.readouterr().err
     sys.stdout.flush()
+
+
+@pytest.mark.parametrize(("count", "named"), [(1, 1), (3, 3), (4, 3), (6, 3)])
+def test_three_shadow_rules_are_named_and_others_counted(
+    count: int, named: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model: dict[str, Any] = {"name": "m", "contextWindow": 1, "features": []}
+    model["cost"] = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    rule = {"because": "Soon.", "forbid": {"provider": "p"}, "mode": "shadow"}
+    request = {
+        "capability": {"needs": []},
+        "providers": [{"id": "p", "region": "r", "models": [model]}],
+        "rules": [{"name": f"rule-{at}", **rule} for at in range(count)],
+    }
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    text = run(capsys, "route", "--request", file)
+    assert [f"`rule-{at}`" in text for at in range(count)] == [at < named for at in range(count)]
+    assert (f"{count - named} more" in text) == (count > named)
+
+
+def test_facts_that_a_rule_lacks_are_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model: dict[str, Any] = {"name": "m", "contextWindow": 1, "features": []}
+    model["cost"] = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    providers = [
+        {"id": "neither", "region": "r", "models": [model]},
+        {"id": "slow", "region": "r", "labels": {"zone": "x"}, "models": [{**model, "p95LatencyMs": 900}]},
+        {"id": "labelled", "region": "r", "labels": {"zone": "x"}, "models": [model]},
+    ]
+    quick = {"all": [{"p95LatencyMs": {"lte": 500}}, {"labels.zone": "x"}]}
+    rules = [{"name": "quick", "because": "Since.", "require": quick}]
+    request = {"capability": {"needs": []}, "providers": providers, "rules": rules}
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    text = run(capsys, "explain", "--request", file)
+    (latency,) = [line for line in text.splitlines() if "p95 latency" in line]
+    assert "labelled / m and 1 more" in latency
+    (zone,) = [line for line in text.splitlines() if "`labels.zone`" in line]
+    assert "neither / m" in zone
+    assert "labelled / m" not in zone
+    assert "slow / m" not in latency + zone
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "nearest"),
+    [
+        ("=", (150, 450), "nearest context window is 150"),
+        ("=", (250, 390), "nearest context window is 250"),
+        (">=", (120, 150), "largest context window is 150"),
+        (">", (120, 200), "largest context window is 200"),
+        ("<=", (450, 250), "smallest context window is 250"),
+    ],
+)
+def test_bounds_tell_the_nearest_and_replace_what_differs(
+    op: str, values: tuple[int, int], nearest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cost = {"promptUsdPer1kTokens": 0, "completionUsdPer1kTokens": 0}
+    models = [{"name": f"m{value}", "contextWindow": value, "features": [], "cost": cost} for value in values]
+    asked = {"op": op, "value": 200}
+    request: dict[str, Any] = {
+        "capability": {"needs": [{"contextWindow": asked}]},
+        "providers": [{"id": "p", "region": "r", "attributes": [], "models": models}],
+    }
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    assert nearest in run(capsys, "explain", "--request", file)
+    relaxations = answer({**request, "include": ["explanation"]})["explanation"]["relaxations"]
+    for operation in (operation for relaxation in relaxations for operation in relaxation["patch"]):
+        assert operation["op"] == "replace"
+        assert operation["value"] != asked[operation["path"].rpartition("/")[2]]

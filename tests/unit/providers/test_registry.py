@@ -353,13 +353,6 @@ def test_a_provider_without_a_call(given: Any) -> None:
     assert error.provider_id == "p"
 
 
-def test_a_model_that_skipped_its_checks_is_checked_all_the_same() -> None:
-    sneaky = ProviderMetadata.model_construct(id="", region="r", models=())
-    error = refused(Live(sneaky))
-    assert error.reason == "empty-id"
-    assert {issue.path for issue in error.issues} >= {"/id", "/models"}
-
-
 def test_an_id_is_taken_once_per_tenant() -> None:
     registry = ProviderRegistry([("t", provider("p")), ("u", provider("p"))])
     for read in (False, True):

@@ -333,6 +333,7 @@ def _ways(explanation: BundleExplanation) -> Iterator[str]:
     if fixed:
         rows = [f'<li class="block way">{_words(explanation, each)}{_because(each)}</li>' for each in fixed]
         yield f'<h3>Not yours to change</h3>\n<ul class="ways">{"".join(rows)}</ul>'
+    yield from markup.dead_ends(explanation.dead_ends)
     if "relaxations" in explanation.truncated:
         yield '<p class="note">There are more ways out than were worked out.</p>'
 

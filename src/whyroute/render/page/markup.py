@@ -2,12 +2,13 @@
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...catalog.catalog import Candidate
+from ...explanations.relaxations import DeadEnd
 from ..lines import printable
 
-__all__ = ["bar", "candidate", "code", "escape", "prose", "table"]
+__all__ = ["bar", "candidate", "code", "dead_ends", "escape", "prose", "table"]
 
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -35,6 +36,17 @@ def candidate(of: Candidate) -> str:
 def pair(provider: str, model: str) -> str:
     """`provider / model` of names."""
     return f'<span class="candidate"><bdi>{escape(provider)}</bdi> / <bdi class="model">{escape(model)}</bdi></span>'
+
+
+def dead_ends(found: Sequence[DeadEnd]) -> Iterator[str]:
+    """The corrections without a way out, each with why."""
+    if not found:
+        return
+    yield '<h3>No way out</h3>\n<ul class="ways">'
+    for each in found:
+        ids = ", ".join(map(code, each.ids))
+        yield f'<li class="block way">By changing {ids}: {prose(each.text)}</li>'
+    yield "</ul>"
 
 
 def bar(part: int, whole: int) -> str:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...basics import bits
-from ...basics.deadlines import check_time
 from ...basics.numbers import Number, ecmascript
 from ...catalog.catalog import Candidate
 from ...constraints.named import NamedConstraint
 from ...documents.json_text import terminal_safe
+from ...engine.deadlines import check_time
 from ...errors import RejectionReason
 from ...explanations import Explanation
 from ...explanations.failures import Failed, near_misses

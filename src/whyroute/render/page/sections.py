@@ -209,6 +209,7 @@ def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         yield '<h3>Not yours to change</h3>\n<ul class="ways">'
         yield from (_fixed(constraint) for constraint in ways.fixed)
         yield "</ul>"
+    yield from markup.dead_ends(explanation.dead_ends)
     if "relaxations" in explanation.truncated:
         yield '<p class="note">There are more ways out than were worked out.</p>'
 

@@ -5,7 +5,7 @@ Work in a thread can't be ended from outside. What may take long asks here, from
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -28,20 +28,26 @@ class TooLateError(WhyrouteError):
 
 class _Due(threading.local):
     moment: float | None = None
+    between: Callable[[float], None] | None = None
 
 
 _DUE = _Due()
 
 
 @contextmanager
-def due_within(seconds: float) -> Iterator[None]:
-    """Whatever this thread does meanwhile ends with TooLateError soon after so many seconds."""
-    before = _DUE.moment
-    _DUE.moment = time.monotonic() + seconds
+def due_within(seconds: float, between: Callable[[float], None] | None = None) -> Iterator[None]:
+    """Whatever this thread does meanwhile ends with TooLateError soon after so many seconds.
+
+    Args:
+        seconds: How long it may take.
+        between: Called with the time by the monotonic clock whenever the work asks whether it should go on.
+    """
+    before = _DUE.moment, _DUE.between
+    _DUE.moment, _DUE.between = time.monotonic() + seconds, between
     try:
         yield
     finally:
-        _DUE.moment = before
+        _DUE.moment, _DUE.between = before
 
 
 def check_time() -> None:
@@ -50,5 +56,9 @@ def check_time() -> None:
     Raises:
         TooLateError: There is none left. Never outside `due_within`.
     """
-    if _DUE.moment is not None and time.monotonic() > _DUE.moment:
-        raise TooLateError
+    if _DUE.moment is not None:
+        now = time.monotonic()
+        if now > _DUE.moment:
+            raise TooLateError
+        if _DUE.between is not None:
+            _DUE.between(now)
