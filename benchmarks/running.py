@@ -13,10 +13,8 @@ from .bench import Bench
 from .environment import environment, load
 from .measuring import Case, Part, measure
 from .peers import UnavailableError
-from .peers.json_rules import NAME as JSON_RULES
-from .peers.json_rules import JsonRules
-from .peers.published import NAME as PUBLISHED
-from .peers.published import Published
+from .peers.json_rules import NAME as JSON_RULES, JsonRules
+from .peers.published import NAME as PUBLISHED, Published
 from .suites import SUITES
 
 __all__ = ["ROUNDS", "run"]

@@ -26,8 +26,7 @@ from whyroute.render import decision_lines, explanation_lines
 from whyroute.render.bundles import bundle_lines, failed_bundle_lines
 from whyroute.render.graphs import to_dot, to_graphml, to_mermaid
 from whyroute.render.page import bundle_page, explanation_page
-from whyroute.routing.decision import Decision
-from whyroute.routing.decision import outcome_of as routed
+from whyroute.routing.decision import Decision, outcome_of as routed
 from whyroute.wire.request import read_bundle_request, read_request
 
 Json = dict[str, Any]

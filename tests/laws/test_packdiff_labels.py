@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from pack_strategies import AT, Json, loaded
-from pack_strategies import text as text_of
+from pack_strategies import AT, Json, loaded, text as text_of
 from paths import TESTS
 from whyroute.cli import main
 from whyroute.errors import InvalidRequestError

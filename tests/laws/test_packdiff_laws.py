@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import pack_strategies as packs
 from pack_strategies import AT, CAPABILITIES, TENANTS, documents, loaded, pairs

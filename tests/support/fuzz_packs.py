@@ -16,8 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 from whyroute.errors import WhyrouteError
 from whyroute.packs import Pack, PackError, load_pack

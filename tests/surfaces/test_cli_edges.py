@@ -12,16 +12,14 @@ from threading import Thread
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from typer.models import OptionInfo
 
 from paths import ROOT, TESTS
 from whyroute.cli import main
 from whyroute.cli.app import app
 from whyroute.documents.json_text import indented, read_json, terminal_safe
-from whyroute.explanations import Explanation, Limits
-from whyroute.explanations import reasons as reasons_module
+from whyroute.explanations import Explanation, Limits, reasons as reasons_module
 from whyroute.providers.importers import models_dev
 from whyroute.render.graphs import to_dot
 from whyroute.wire.request import read_request

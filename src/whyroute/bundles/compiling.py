@@ -6,8 +6,7 @@ from typing import Any
 
 from ..basics.numbers import Number, scaled
 from ..catalog.catalog import Catalog
-from ..engine.joint import AtMost, Different, Reaches
-from ..engine.joint import Tie as SearchTie
+from ..engine.joint import AtMost, Different, Reaches, Tie as SearchTie
 from .ties import EXACT_FIELDS, NUMBER_FIELDS, Tie
 
 __all__ = ["Compiled", "Compiler", "Piece", "Same"]

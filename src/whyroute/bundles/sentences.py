@@ -7,8 +7,7 @@ from ..basics.numbers import ecmascript, wire_number
 from ..catalog.catalog import Candidate
 from ..documents.phrases import joined
 from ..engine.joint import Budget
-from ..explanations.words import clash_sentence as slot_clash_sentence
-from ..explanations.words import few, named
+from ..explanations.words import clash_sentence as slot_clash_sentence, few, named
 from .joint import best
 from .ordering import costs_of, ranked_of
 from .solving import JointConstraint, JointSolved

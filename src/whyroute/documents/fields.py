@@ -8,8 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Wit
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from ..basics.numbers import Number as PlainNumber
-from ..basics.numbers import as_double
+from ..basics.numbers import Number as PlainNumber, as_double
 
 __all__ = [
     "BROKEN",

@@ -8,8 +8,8 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from attackkit import Target, attacked, large_pack, repeated, tied_hard, unread
 
+from attackkit import Target, attacked, large_pack, repeated, tied_hard, unread
 from serverkit import provider
 
 MIB = 2**20

@@ -6,8 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from whyroute import InvalidCapabilityError, InvalidProviderError, Issue, answer, define_capability
 from whyroute.basics import issues

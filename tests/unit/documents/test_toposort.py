@@ -4,8 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from whyroute.documents.toposort import cycles, in_order
 from whyroute.errors import InvalidRequestError

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 from constraint import BacktrackingSolver, Problem
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import strategies as wire
 from whyroute.basics.bits import full, positions

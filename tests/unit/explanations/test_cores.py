@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from benchmarks.catalogs import catalog_of, failing_request
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from bruteforce import admits_someone, all_cores, all_corrections, all_hitting_sets
 from paths import TESTS
 from whyroute.constraints.named import compile_constraints
-from whyroute.explanations import cores as cores_module
-from whyroute.explanations import hitting
+from whyroute.explanations import cores as cores_module, hitting
 from whyroute.explanations.cores import conflicts, cores
 from whyroute.explanations.corrections import corrections
 from whyroute.explanations.found import Conflicts, Found

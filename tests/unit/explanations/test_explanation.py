@@ -7,16 +7,13 @@ from typing import Any
 
 import jsonpatch
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 import rule_strategies
 import whyroute as wr
 from cases import lines
-from naive import answer as naive_answer
-from naive import constraints as naive_constraints
-from naive import exact, named
+from naive import answer as naive_answer, constraints as naive_constraints, exact, named
 from strategies import provider_lists, requests
 from whyroute.explanations import Explanation
 from whyroute.wire.request import read_request

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from itertools import islice, product
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from pysat.examples.hitman import Hitman
 
 from bruteforce import all_hitting_sets

@@ -4,17 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pysat.examples.lbx import LBX
 from pysat.examples.optux import OptUx
 from pysat.formula import WCNF
 from pysat.solvers import Solver
 from tests.unit.explanations.test_cores import clashes
 
-from bruteforce import admits_someone
-from bruteforce import all_cores as cores_by_brute_force
-from bruteforce import all_corrections as corrections_by_brute_force
+from bruteforce import admits_someone, all_cores as cores_by_brute_force, all_corrections as corrections_by_brute_force
 from whyroute.explanations.cores import conflicts
 from whyroute.explanations.found import Conflicts, Found
 from whyroute.explanations.walker import all_cores, one_core, walk

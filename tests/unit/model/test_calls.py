@@ -7,8 +7,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from whyroute.documents.fields import WireModel

@@ -5,8 +5,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from pydantic import ValidationError
 
 from whyroute import answer

@@ -8,8 +8,7 @@ from typing import Any
 
 import jsonpatch
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 import naive

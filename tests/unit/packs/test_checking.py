@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from checkcases import FENCE, NOW, PAGES, CheckCase, base_pack, check_cases, outcome
 from counting import calls

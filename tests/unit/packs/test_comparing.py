@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pack_strategies import loaded
-from pack_strategies import text as pack_text
+from pack_strategies import loaded, text as pack_text
 from paths import TESTS
 from whyroute.basics.bits import from_positions, positions
 from whyroute.catalog.catalog import Catalog

@@ -15,8 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 from benchmarks.packs import pack_text
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from house_style import broken_rules
 from packcases import DATA, PackCase, parse

@@ -5,8 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from whyroute.providers.importers.amounts import PriceUnit, decimal_of, price_per_1k, token_count
 from whyroute.providers.importers.reading import parse

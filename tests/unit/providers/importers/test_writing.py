@@ -5,8 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from whyroute.basics.numbers import as_double
