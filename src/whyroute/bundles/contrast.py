@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from .clashes import Clashes
 from .failing import Failed, failed_dicts, failures_of
 from .joint import best

@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint
 from ..errors import Reason
 from ..explanations import Limits, reasons_of

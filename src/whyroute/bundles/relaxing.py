@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..basics import bits
 from ..basics.issues import shown
 from ..basics.numbers import Number, as_double, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import ListTerm, RegionListTerm
 from ..explanations.edits import Draft, Operation, outermost

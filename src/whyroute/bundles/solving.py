@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ..basics import bits
 from ..basics.issues import Issue, child, shown
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint, Origin, Owner
 from ..engine.deadlines import check_time
 from ..engine.joint import Budget

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Protocol, overload
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
 
 from ..basics import bits
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints, NamedConstraint
 
 __all__ = ["ENGINES", "Engine", "EngineError", "EngineName", "engine_named", "intersection"]

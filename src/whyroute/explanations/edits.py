@@ -7,7 +7,7 @@ from typing import Any
 
 from ..basics.issues import shown
 from ..basics.numbers import Number, as_double, ecmascript
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import (
     ContextWindowTerm,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..basics.computed import computed
 from ..basics.issues import Issue, child, shown
 from ..basics.numbers import Number, exact, wire_number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
 from ..model.provider import SetupFailure

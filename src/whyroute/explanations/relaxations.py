@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..basics.frozen import frozen, thawed
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint, Owner
 from ..constraints.terms import FeatureTerm, KindTerm, ListTerm, Term
 from ..documents.phrases import in_backticks

@@ -7,7 +7,7 @@ from ..basics.numbers import ecmascript
 from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation, JointConstraint
 from ..bundles.bundle import outcome_of
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from .lines import WIDTH, Line, pair, printable, within
 from .prose import dead_ends

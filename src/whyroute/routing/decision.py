@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..basics.computed import computed
 from ..basics.issues import printable, quoted, shown
 from ..basics.numbers import Number, ecmascript, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..engine.single import EngineName
 from ..explanations import Explanation, Limits
 from ..model.capability import Capability, read_capability

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..basics.computed import computed
 from ..basics.issues import Issue, kind_of, shown
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import Constraints
 from ..engine.single import EngineName
 from ..errors import CapabilityUnsatisfiableError, InvalidRequestError

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..basics.issues import shown
-from ..catalog.catalog import Catalog, Member
+from ..catalog.candidate import Member
+from ..catalog.catalog import Catalog
 from ..errors import AdapterConfigError
 from ..model.provider import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
 from ..packs import Pack, metadata_document

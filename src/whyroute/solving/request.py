@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..basics import bits
 from ..basics.issues import Issue, kind_of, shown
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import (
     Constraints,
     NamedConstraint,

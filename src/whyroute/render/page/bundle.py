@@ -7,7 +7,7 @@ from ...bundles import BundleExplanation, BundleRelaxation, JointConstraint
 from ...bundles.bundle import Bundle, outcome_of
 from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ...bundles.ties import Tie
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...documents.phrases import joined
 from ...explanations.words import counted
 from ..bundles import not_to_change, ways_by_owner, why_not_words

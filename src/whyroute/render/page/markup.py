@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...explanations.relaxations import DeadEnd
 from ..lines import printable
 
