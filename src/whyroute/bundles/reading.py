@@ -10,7 +10,7 @@ from ..documents.phrases import found, missing_keys, unknown_key
 from ..errors import InvalidCapabilityError
 from ..model.capability import Capability, read_capability
 from ..model.request_facts import label_issues, token_issues
-from ..solving.request import Situation
+from ..solving.situation import Situation
 from .solving import Slot
 from .ties import Tie, read_tie, tie_issues
 

@@ -18,7 +18,8 @@ from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
-from ..solving.request import Situation, Solved, solve
+from ..solving.request import Solved, solve
+from ..solving.situation import Situation
 from .compiling import Compiled, Compiler
 from .joint import Best, best
 from .ordering import Ranked, costs_of, ranked_of

@@ -12,7 +12,7 @@ from ..model.capability import read_capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import read_moment
-from ..solving.request import Situation
+from ..solving.situation import Situation
 from .bundle import Bundle, BundleLimitError, BundleUnsatisfiableError, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues

@@ -9,7 +9,8 @@ from ..explanations import Explanation, Limits
 from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure
-from ..solving.request import RequestTerms, RuleArguments, read_rest, situation_of
+from ..solving.request import RequestTerms
+from ..solving.situation import RuleArguments, read_rest, situation_of
 from .decision import Decision
 from .prepare import Bound, Prepared, read_why_not
 

@@ -17,7 +17,8 @@ from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment, to_datetime
-from ..solving.request import RequestTerms, Solved, read_at, read_rest, situation_of
+from ..solving.request import RequestTerms, Solved
+from ..solving.situation import read_at, read_rest, situation_of
 from .decision import Decision, outcome_of
 
 if TYPE_CHECKING:
