@@ -128,7 +128,7 @@ class BundleShadow:
 
     Attributes:
         picks: The candidate of each slot that would be picked; None when there would be no bundle, or none was found.
-        by: The ids of those rules that would reject a candidate that qualifies for a slot, or change the rank of one.
+        by: The ids of those rules that would reject a candidate that qualifies for a slot, or prefer one.
         proved: Whether that is proved; no when the search ended at its limit.
     """
 

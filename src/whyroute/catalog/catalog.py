@@ -6,7 +6,6 @@ import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from json.encoder import encode_basestring
 from typing import Any, TypeVar, overload
 
@@ -14,7 +13,7 @@ from pydantic import BaseModel
 
 from ..basics import bits
 from ..basics.bits import BitSlices
-from ..basics.computed import computed
+from ..basics.computed import computed, remembered
 from ..basics.globs import matching
 from ..basics.issues import Issue, kind_of
 from ..errors import DuplicateProviderError, InvalidRequestError
@@ -322,14 +321,7 @@ class Catalog(Sequence[ModelProvider]):
             key: What it is found by, with a hash that costs little. Equal keys have equal values.
             make: Computes the value, which is immutable and takes about as much memory as a set or two.
         """
-        kept = self._kept
-        found: T | None = kept.get(key)
-        if found is None:
-            found = make()
-            while len(kept) >= min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1):
-                with suppress(RuntimeError, StopIteration):  # another thread is making room
-                    kept.pop(next(iter(kept)), None)
-            kept[key] = found
+        found: T = remembered(self._kept, key, min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1), make)
         return found
 
     # Updates.

@@ -1,7 +1,4 @@
-"""The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all.
-
-Beside `jointsolver` this is the only module that imports `constraint`.
-"""
+"""The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, Protocol, overload

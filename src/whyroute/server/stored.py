@@ -63,7 +63,8 @@ class StoredRegistry:
         with lock:
             held = self._held.get(tenant)
             before = held[1] if held is not None and held[0] is pack else None
-            if before is not None and before.version >= version:
+            # Asked again, for others may have loaded it meanwhile. A database that was put back has an earlier version.
+            if before is not None and before.version == self._storage.version(tenant):
                 return before
             version, registrations = self._storage.load(tenant)
             found = holdings_of(pack, tenant, version, registrations, self._adapters, before)
@@ -107,7 +108,8 @@ class StoredRegistry:
 
     def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
         """The tenant's provider of that id among those that are held."""
-        for provider, metadata in zip(self.list(tenant), self.list(tenant).metadata, strict=True):
+        catalog = self.list(tenant)
+        for provider, metadata in zip(catalog, catalog.metadata, strict=True):
             if metadata.id == provider_id:
                 return provider
         return None

@@ -16,7 +16,7 @@ from ..constraints.named import (
     request_terms,
     rule_constraint,
 )
-from ..engine.single import EngineName, engine_named
+from ..engine.single import EngineName, engine_named, intersection
 from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import DeclaredProvider, SetupFailure
@@ -38,7 +38,7 @@ class Shadow:
 
     Attributes:
         pick: The candidate that would be picked; None when nothing would qualify.
-        by: The ids of those rules that would reject a candidate that qualifies, or change the rank of one.
+        by: The ids of those rules that would reject a candidate that qualifies, or prefer one.
     """
 
     pick: Candidate | None
@@ -144,20 +144,16 @@ class Solved:
         active = self.active
         if active is None or not active.has_shadows:
             return None
-        left, by = self.survivors, []
-        for term in active.rules.shadow_terms:
-            admitted = term.admitted(self.catalog)
-            left &= admitted
-            if self.survivors & ~admitted:
-                by.append(term.rule.name)
+        terms, catalog = active.rules.shadow_terms, self.catalog
+        by = [term.rule.name for term in terms if self.survivors & ~term.admitted(catalog)]
         by += [wish.rule.name for wish in active.all_wishes if wish.rule.shadow and wish.members & self.survivors]
         by += [each.rule.name for each in active.all_orderings if each.rule.shadow and each.tells(self.survivors)]
         named = set(by)
         ids = tuple(f"rules/{name}" for name in active.rules.names if name in named)
-        if not left:
-            return Shadow(None, ids)
         enforced = self.enforced
-        return Shadow(self.catalog.candidate(enforced.ranked(enforced.survivors).best()), ids)
+        if not enforced.survivors:
+            return Shadow(None, ids)
+        return Shadow(catalog.candidate(enforced.ranked(enforced.survivors).best()), ids)
 
     @property
     def enforced(self) -> "Solved":
@@ -167,9 +163,8 @@ class Solved:
         """
         if self.active is None or not self.active.has_shadows:
             return self
-        left = self.survivors
-        for term in self.active.rules.shadow_terms:
-            left &= term.admitted(self.catalog)
+        terms = self.active.rules.shadow_terms
+        left = intersection(self.survivors, [term.admitted(self.catalog) for term in terms])
         active = self.active.enforced()
         weights = Weights.of(self.capability.prefer, [wish.weight for wish in active.wishes])
         return replace(self, survivors=left, active=active, weights=weights, _scores=None)
@@ -204,7 +199,7 @@ class Solved:
         return found
 
     def hinted(self, preferred_provider: str | None, preferred_model: str | None) -> "Solved":
-        """The same request with other hints, and other providers that could not be set up."""
+        """The same request with other hints."""
         return Solved(
             self.terms,
             self.catalog,
