@@ -321,7 +321,10 @@ class Catalog(Sequence[ModelProvider]):
             key: What it is found by, with a hash that costs little. Equal keys have equal values.
             make: Computes the value, which is immutable and takes about as much memory as a set or two.
         """
-        found: T = remembered(self._kept, key, min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1), make)
+        found: T | None = self._kept.get(key)
+        if found is None:
+            most = min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1)
+            found = remembered(self._kept, key, most, make)
         return found
 
     # Updates.

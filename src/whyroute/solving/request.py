@@ -301,14 +301,14 @@ class RequestTerms:
 
     def _in_force(self, at: Moment | None) -> "tuple[RuleSet, Terms, Weights]":
         """The rules that are in force at a time, all terms, and what all preferences weigh; once for each period."""
-        from ..constraints.rule_terms import RuleSet  # noqa: PLC0415
-        from ..constraints.rulebook import in_force  # noqa: PLC0415 (as above)
-
         if at is None and self.changes:
             raise ValueError("a request whose rules have dates is solved at a time")
         period = 0 if at is None else bisect_right(self.changes, at.start)
         found = self._intervals.get(period)
         if found is None:
+            from ..constraints.rule_terms import RuleSet  # noqa: PLC0415
+            from ..constraints.rulebook import in_force  # noqa: PLC0415 (as above)
+
             assert self.situation is not None  # there are no rules without one
             now = Moment(0, 0) if at is None else at
             rules = RuleSet.of(in_force(self._asked, now), self.situation.context)

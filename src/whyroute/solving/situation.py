@@ -14,7 +14,7 @@ from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.regions import Regions
 from ..model.request_facts import fact_issues
-from ..model.timestamps import Moment, read_moment, written
+from ..model.timestamps import Moment, moment_of, read_moment
 
 if TYPE_CHECKING:
     from ..constraints.rulebook import Entry, Rulebook
@@ -124,7 +124,7 @@ def read_at(at: datetime | str | None) -> Moment:
     Raises:
         InvalidRequestError: It is no time.
     """
-    return _read_facts(None, at, None)[0]
+    return moment_of(datetime.now(UTC)) if at is None else _read_facts(None, at, None)[0]
 
 
 def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
@@ -157,7 +157,7 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number
     issues = fact_issues({key: value for key, value in given.items() if value is not None})
     if issues:
         raise InvalidRequestError(issues)
-    moment = read_moment(written(datetime.now(UTC)) if at is None else at)
+    moment = moment_of(datetime.now(UTC)) if at is None else read_moment(at)
     return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
 
 
