@@ -19,8 +19,8 @@ from ..bundles import BundleUnsatisfiableError
 from ..engine.deadlines import TooLateError, due_within
 from ..errors import CapabilityUnsatisfiableError, WhyrouteError
 from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text, text_answer
-from .envelope import STATUSES, ApiError, api_error
-from .gateway import FAULT, CallerGoneError, Gateway, Visit
+from .envelope import FAULT, STATUSES, ApiError, api_error
+from .gateway import CallerGoneError, Gateway, Visit
 from .inflight import InFlight
 from .limits import Limits
 from .lines import LineWriter
@@ -131,8 +131,12 @@ class Application:
                     self.at_work -= 1
 
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 return await (workers or self._pool).run(tenant, timely)
+        except TimeoutError:
+            if limit.expired():
+                raise TooLateError from None
+            raise
         finally:
             given_up = True
 
@@ -217,19 +221,15 @@ class _Methods:
             try:
                 answer = await handler(self._app, Request(scope, receive), visit)
             except WhyrouteError as error:
-                answer = _error_answer(error, visit.request_id)
-            except TimeoutError:
-                answer = _error_answer(TooLateError(), visit.request_id)
+                answer = error_answer(api_error(error), visit.request_id)
+                if not isinstance(error, ApiError) and error.code not in STATUSES:
+                    self._app.note_fault(error, visit)
             except CallerGoneError:
                 return
             except Exception as error:
                 self._app.note_fault(error, visit)
                 answer = error_answer(FAULT, visit.request_id)
         await answer(scope, receive, send)
-
-
-def _error_answer(error: WhyrouteError, request_id: str) -> Response:
-    return error_answer(api_error(error), request_id)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -331,9 +331,9 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     body = await _question(app, request, visit)
-    at_once = app.service.route_at_once(caller, body, visit.request_id)
-    if at_once is not None:
-        return text_answer(at_once)
+    question = app.service.quick(caller, body)
+    if question is not None:
+        return text_answer(app.service.route(caller, body, visit.request_id, question))
 
     def routed() -> Response:
         try:
@@ -410,7 +410,7 @@ async def _openapi(app: Application, request: Request, visit: Visit) -> Response
 
 
 _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
-    "/v1/route": {"POST": _route},  # first, for routes are looked through in order
+    "/v1/route": {"POST": _route},
     "/v1/bundle": {"POST": _bundle},
     "/v1/explain": {"POST": _explain},
     "/v1/capabilities": {"GET": _list_capabilities},

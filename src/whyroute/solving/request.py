@@ -295,6 +295,10 @@ class RequestTerms:
             setup_failures,
         )
 
+    def is_same_period(self, one: Moment, other: Moment) -> bool:
+        """Whether the same rules and waivers are in force at two times."""
+        return bisect_right(self.changes, one.start) == bisect_right(self.changes, other.start)
+
     def rule_terms(self, at: Moment | None) -> "tuple[RuleTerm, ...]":
         """What the rules compare that require or forbid at a time."""
         return self._in_force(at)[0].terms if self._asked else ()
