@@ -24,6 +24,7 @@ from .gateway import CallerGoneError, Gateway, Visit
 from .inflight import InFlight
 from .limits import Limits
 from .lines import LineWriter
+from .memory import GivingBack
 from .metrics import CONTENT_TYPE
 from .openapi import openapi_document
 from .page import PAGE_FILES, page_file, page_policy
@@ -44,7 +45,7 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
 _QUESTION_WORKERS: Final = 16
-_OF_ONE_TENANT: Final = 4  # of the workers of either kind
+_OF_ONE_TENANT: Final = 2  # of the workers of either kind
 _NO_TENANT: Final = ""  # whose share the requests without a tenant have
 _PROBE_SECONDS: Final = 3
 _END_SECONDS: Final = 2
@@ -81,6 +82,7 @@ class Application:
         self._pool = _Workers("whyroute", _WORKERS)
         self._questions = _Workers("whyroute-question", _QUESTION_WORKERS)
         self._turns = Turns()
+        self._memory = GivingBack()
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
         self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts, service.notes)
         self._database = Probe(service.storage.ping, _PROBE_SECONDS)
@@ -108,6 +110,7 @@ class Application:
         finally:
             asking.cancel()
             watching.cancel()
+            self._memory.soon()
 
     async def run(self, visit: Visit, work: Callable[[], T], workers: "_Workers | None" = None) -> T:
         """Do something off the event loop, within the time that an answer may take, in the tenant's turn."""
