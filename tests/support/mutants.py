@@ -39,12 +39,13 @@ MODULES = (
 )
 FIRST = {
     "bundles/": (
-        "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations laws/test_engines "
-        "surfaces/test_bundle_surfaces surfaces/test_bundle_page"
+        "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations "
+        "laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page"
     ),
     "explanations/": (
-        "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting bundles/test_ties explanations/test_cores "
-        "explanations/test_graph explanations/test_walker explanations/test_reasons explanations/test_explanation"
+        "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting "
+        "bundles/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
+        "explanations/test_reasons explanations/test_explanation"
     ),
     "catalog/": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
