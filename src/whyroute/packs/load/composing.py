@@ -87,35 +87,32 @@ class _Composer:
             if skipped:
                 skipped += (kind in _STARTS) - (kind in _ENDS)
                 continue
-            mark = event.start_mark
-            position = (mark.line + 1, mark.column + 1)
-            if kind == "DocumentStartEvent":
-                self._begin(position)
+            position = (event.start_mark.line + 1, event.start_mark.column + 1)
+            holder = self.holders[-1] if self.holders else None
+            wants_key = holder is not None and holder.node.keys is not None and holder.key_place is None
+            if kind == "ScalarEvent":
+                if holder is not None and wants_key:
+                    self._take_key(holder, event, position)
+                else:
+                    self._put(self._scalar(event, position))
             elif kind in _ENDS:
                 self._close()
-            elif kind not in _VALUES:
-                continue
-            elif not self._wants_key():
-                self._value(kind, event, position)
-            elif kind == "ScalarEvent":
-                self._take_key(self.holders[-1], event, position)
-            else:
-                self._refuse_key(self.holders[-1], position)
+            elif kind == "DocumentStartEvent":
+                self._begin(position)
+            elif holder is not None and wants_key and kind in _VALUES:
+                self.complain(position, "a key is text; this is none")
+                holder.key_place = position
                 skipped = int(kind in _STARTS)
+            elif kind in _STARTS:
+                self._open(event, position, mapping=kind == "MappingStartEvent")
+            elif kind == "AliasEvent":
+                self._put(self._alias(event, position))
         return self.root
 
     def _begin(self, position: Position) -> None:
         self.documents += 1
         if self.documents > 1:
             raise UnreadableError(position, "a second document; a file holds one")
-
-    def _value(self, kind: str, event: Any, position: Position) -> None:
-        if kind in _STARTS:
-            self._open(event, position, mapping=kind == "MappingStartEvent")
-        elif kind == "ScalarEvent":
-            self._put(self._scalar(event, position))
-        else:
-            self._put(self._alias(event, position))
 
     def _open(self, event: Any, position: Position, *, mapping: bool) -> None:
         if len(self.holders) >= MAX_DEPTH:
@@ -138,20 +135,13 @@ class _Composer:
         self.complain(position, f"{shown(written)} is a tag, and none are read; write the value alone, text in quotes")
         return False
 
-    def _wants_key(self) -> bool:
-        return bool(self.holders) and self.holders[-1].node.keys is not None and self.holders[-1].key_place is None
-
-    def _refuse_key(self, holder: _Holder, position: Position) -> None:
-        self.complain(position, "a key is text; this is none")
-        holder.key, holder.key_place = None, position
-
     def _take_key(self, holder: _Holder, event: Any, position: Position) -> None:
         holder.key, holder.key_place = None, position
         if not self._check_tag(event, position):
             return
         key = with_whole_characters(event.value)
         keys = holder.node.keys
-        assert keys is not None  # `_wants_key` said it is a mapping
+        assert keys is not None  # `document` found it to be a mapping
         if not is_unicode(key):
             self.complain(position, f"a key with {_HALF}")
             return
@@ -296,4 +286,4 @@ _HALF: Final = "half a surrogate pair; it is not valid Unicode"
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
 _ENDS: Final = frozenset({"MappingEndEvent", "SequenceEndEvent"})
-_VALUES: Final = frozenset({"ScalarEvent", "AliasEvent", *_STARTS})
+_VALUES: Final = frozenset({"AliasEvent", *_STARTS})

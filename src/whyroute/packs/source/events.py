@@ -38,7 +38,7 @@ def quick_events(text: str) -> Iterator[Any]:
     Raises:
         UnreadableError: `events` has to say what the text is.
     """
-    from yaml import YAMLError, parse  # noqa: PLC0415  slow to import
+    from yaml import YAMLError  # noqa: PLC0415  slow to import
 
     try:
         from yaml import CSafeLoader  # noqa: PLC0415
@@ -47,7 +47,7 @@ def quick_events(text: str) -> Iterator[Any]:
     if _READ_OTHERWISE.search(text) is not None:
         raise UnreadableError((1, 1), "libyaml may take it for something else")
     try:
-        yield from parse(text, CSafeLoader)
+        yield from iter(CSafeLoader(text).get_event, None)
     except YAMLError as error:
         raise UnreadableError((1, 1), str(error)) from None
 
