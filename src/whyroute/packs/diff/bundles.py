@@ -12,7 +12,7 @@ from ..load.models import BundleEntry
 from ..load.pack import Pack, ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
 from .labels import Labelling, labelling
-from .pack_view import Asked, TenantSide
+from .pack_view import Asked, TenantView
 
 __all__ = ["Bundles"]
 
@@ -47,7 +47,7 @@ class Bundles:
         self._same_requests = _requests(old) == _requests(new)
 
     def compare(
-        self, sides: tuple[TenantSide, TenantSide], name: str, leaves: tuple[Leaf, ...], *, alike: bool
+        self, sides: tuple[TenantView, TenantView], name: str, leaves: tuple[Leaf, ...], *, alike: bool
     ) -> None:
         """Compare what a bundle comes to for a tenant, with all labels that rules tell apart.
 
@@ -67,7 +67,7 @@ class Bundles:
         labels = self._labels.get((name, leaves))
         if labels is None:
             labels = self._labels[name, leaves] = labelling(leaves, lambda given: self._slots(tenant, name, given))
-        solved: set[tuple[int, ...]] = set()
+        solved: set[tuple[tuple[bool, ...], ...]] = set()
         compared = 0
         for combination in labels.combinations:
             given = labels.given(combination)
