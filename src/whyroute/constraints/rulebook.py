@@ -112,6 +112,13 @@ class Entry:
             return self.condition.fields
         return () if self.rule.order is None else (self.rule.order.field,)
 
+    def of_tenant(self, tenant: str | None) -> "Entry":
+        """The rule with the waivers of one tenant alone."""
+        if not self.lifts:
+            return self
+        own = tuple(lift for lift in self.lifts if lift.waiver.tenant == tenant)
+        return self if own == self.lifts else replace(self, lifts=own)
+
     def applies(self, request: RequestFacts) -> bool:
         """Whether it applies to a request, whatever the time. Where that is unknown, a preference does not."""
         if self.when is None:
@@ -156,12 +163,11 @@ class Rulebook:
 
     def asked(self, request: RequestFacts) -> tuple[tuple[int, Entry], ...]:
         """The rules that apply to a request whatever its time, each with its place and the tenant's waivers alone."""
-        found = []
-        for place, entry in enumerate(self.entries):
-            if entry.applies(request):
-                own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == request.tenant)
-                found.append((place, entry if own == entry.lifts else replace(entry, lifts=own)))
-        return tuple(found)
+        return tuple(
+            (place, entry.of_tenant(request.tenant))
+            for place, entry in enumerate(self.entries)
+            if entry.applies(request)
+        )
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""

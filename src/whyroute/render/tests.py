@@ -391,5 +391,4 @@ def _covered_document(each: Covered) -> dict[str, Any]:
         found["effect"] = each.effect
     if each.shadow:
         found["shadow"] = True
-    origin = {"file": each.origin.file, "line": each.origin.line, "column": each.origin.column}
-    return {**found, **origin, "cases": each.cases}
+    return {**found, **each.origin.to_dict(), "cases": each.cases}

@@ -7,7 +7,7 @@ from typing import Final
 from ...basics.issues import quoted, shown
 from ...model.capability import NameLists
 from ..load.definitions import Piece
-from ..load.pack import Part
+from ..load.policy import Part
 from ..source.problems import Place
 from .findings import Finding, found
 from .survey import Survey

@@ -12,12 +12,12 @@ from ...model.capability import Capability, FeatureNeed
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
-from ...model.policy import TenantPolicy
 from ...model.provider import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment, is_within
 from ..load.definitions import Definition
 from ..load.models import CapabilityEntry
-from ..load.pack import Pack, Part
+from ..load.pack import Pack
+from ..load.policy import Part
 from ..source.problems import Place
 from .near import Names
 from .possible import Possible
@@ -75,10 +75,6 @@ class Survey:
                 found[tenant] |= self.catalog.of_provider(each.name)
         return found
 
-    def clauses(self, tenant: str) -> TenantPolicy:
-        """The clauses that hold for a tenant, combined."""
-        return self.pack.clauses(tenant)
-
     def seen_by(self, tenants: Iterable[str]) -> int:
         """The candidates that any of the tenants sees."""
         views, seen = self.views, 0
@@ -89,7 +85,7 @@ class Survey:
     @cached_property
     def parts(self) -> Mapping[str, tuple[Part, ...]]:
         """For each tenant, the parts that its policy is combined from, its own last."""
-        return {name: self.pack.parts(name) for name in self.pack.tenants}
+        return {name: self.pack.policy(name).parts for name in self.pack.tenants}
 
     @cached_property
     def all_parts(self) -> tuple[Part, ...]:

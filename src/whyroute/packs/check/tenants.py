@@ -26,7 +26,7 @@ def unroutable_tenants(survey: Survey) -> Iterator[Finding]:
         left_by_rules: dict[str, int] = {}
         for tenant in group.tenants:
             known = {} if tenant in waived else left_by_rules
-            clauses = _admitted(survey, None, survey.clauses(tenant))
+            clauses = _admitted(survey, None, survey.pack.policy(tenant).clauses)
             if not any(
                 _left(survey, group, tenant, name, known) & members & clauses for name, members in asked.items()
             ):

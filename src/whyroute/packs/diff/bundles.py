@@ -9,7 +9,8 @@ from ...model.capability import read_capability
 from ...model.condition import Leaf
 from ..load.definitions import Definition
 from ..load.models import BundleEntry
-from ..load.pack import Pack, ResolvedBundle
+from ..load.pack import Pack
+from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
 from .labels import Labelling, labelling
 from .pack_view import Asked, TenantView

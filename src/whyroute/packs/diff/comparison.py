@@ -39,10 +39,6 @@ def _candidate(candidate: Pair) -> dict[str, str]:
     return {"provider": candidate[0], "model": candidate[1]}
 
 
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"file": origin.file, "line": origin.line, "column": origin.column}
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a route comes to.
@@ -103,7 +99,7 @@ class Cause:
             "owner": self.owner,
             "change": self.change,
             **{key: value for key, value in optional.items() if value is not None},
-            **{key: [_origin(each) for each in places] for key, places in lists.items() if places},
+            **{key: [each.to_dict() for each in places] for key, places in lists.items() if places},
             **({"waivers": list(self.waivers)} if self.waivers else {}),
         }
 
@@ -359,7 +355,7 @@ class Named:
     def to_dict(self) -> dict[str, Any]:
         """The entry as JSON."""
         named: dict[str, Any] = {"name": self.name} if self.candidate is None else _candidate(self.candidate)
-        return {"what": self.what, **named, **({} if self.origin is None else {"origin": _origin(self.origin)})}
+        return {"what": self.what, **named, **({} if self.origin is None else {"origin": self.origin.to_dict()})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,7 +413,7 @@ class Later:
             "name": self.name,
             "event": self.event,
             "tenants": list(self.tenants),
-            "origin": _origin(self.origin),
+            "origin": self.origin.to_dict(),
         }
 
 
@@ -480,8 +476,8 @@ class BundleChange:
             **({"labels": dict(self.labels)} if self.labels else {}),
             "old": None if self.old is None else self.old.to_dict(),
             "new": None if self.new is None else self.new.to_dict(),
-            "origin": _origin(self.origin),
-            "counterpart": _origin(self.counterpart),
+            "origin": self.origin.to_dict(),
+            "counterpart": self.counterpart.to_dict(),
         }
 
 

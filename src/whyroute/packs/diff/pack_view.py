@@ -14,7 +14,8 @@ from ...model.condition import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...model.rule import Rule
 from ...model.timestamps import Moment
 from ...solving.request import RequestTerms, Situation, Solved
-from ..load.pack import Pack, Resolved
+from ..load.pack import Pack
+from ..load.resolved import Resolved
 
 __all__ = ["Asked", "Rejecting", "TenantView", "capability_of", "facts_of", "preferring"]
 
