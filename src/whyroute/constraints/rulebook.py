@@ -7,6 +7,7 @@ from typing import Any
 from ..basics.issues import Issue, child, few_searches
 from ..documents.json_text import plain
 from ..errors import InvalidRequestError
+from ..model.capability import Capability, FeatureNeed
 from ..model.condition import Condition, condition_order, named_condition_issues, read_condition
 from ..model.regions import NO_REGIONS, Regions, region_issues, regions_of
 from ..model.rule import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
@@ -47,7 +48,15 @@ class RequestFacts:
     features: tuple[str, ...]
     capability: str | None
     labels: Mapping[str, str]
-    tenant: str | None
+    tenant: str | None = None
+
+    @classmethod
+    def of(
+        cls, capability: Capability, name: str | None, labels: Mapping[str, str], tenant: str | None = None
+    ) -> "RequestFacts":
+        """Those of a request for a capability."""
+        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
+        return cls(capability.kind, features, name, labels, tenant)
 
     def observed(self, fields: Iterable[str]) -> dict[str, Any]:
         """The values of fields; None is an unknown one."""

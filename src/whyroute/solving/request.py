@@ -21,7 +21,7 @@ from ..constraints.named import (
 )
 from ..engine.single import EngineName, engine_named
 from ..errors import InvalidRequestError
-from ..model.capability import Capability, FeatureNeed, read_capability
+from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
 from ..model.regions import NO_REGIONS, Regions
@@ -73,9 +73,8 @@ class Situation:
         """The rules that apply to a declaration under a policy, whatever the time, each with its place in the book."""
         from ..constraints.rulebook import RequestFacts  # noqa: PLC0415 (takes long to load, and most requests have no rules)
 
-        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
         tenant = None if policy is None else policy.tenant_id
-        return self.book.asked(RequestFacts(capability.kind, features, self.capability, self.labels, tenant))
+        return self.book.asked(RequestFacts.of(capability, self.capability, self.labels, tenant))
 
 
 @dataclass(frozen=True, slots=True)

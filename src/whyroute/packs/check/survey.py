@@ -8,12 +8,12 @@ from functools import cached_property
 from ...basics.globs import glob
 from ...constraints.rulebook import Entry, RequestFacts
 from ...constraints.three_valued import PRICE_OF_CALL, Call, Compiled, EvalContext, Known, compiled
-from ...model.capability import Capability, FeatureNeed
+from ...model.capability import Capability
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
 from ...model.provider import ModelInfo, ProviderMetadata
-from ...model.timestamps import Moment, is_within
+from ...model.timestamps import Moment
 from ..load.definitions import Definition
 from ..load.models import CapabilityEntry
 from ..load.pack import Pack
@@ -55,7 +55,6 @@ class Survey:
         self.now = now
         self.regions = pack.groups
         self.catalog = pack.everything
-        self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
         self._lines: dict[str, str | None] = {}
         self._loosely: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -85,7 +84,7 @@ class Survey:
     @cached_property
     def parts(self) -> Mapping[str, tuple[Part, ...]]:
         """For each tenant, the parts that its policy is combined from, its own last."""
-        return {name: self.pack.policy(name).parts for name in self.pack.tenants}
+        return {name: self.pack.view(name).parts for name in self.pack.tenants}
 
     @cached_property
     def all_parts(self) -> tuple[Part, ...]:
@@ -149,17 +148,9 @@ class Survey:
 
     # Names.
 
-    def meaning(self, field: str, name: str) -> tuple[str, ...]:
-        """The names that a name in a comparison stands for: of a group of regions its members, too."""
-        return self.regions.meaning(name) if field == "region" else (name,)
-
     def having(self, field: str, name: str) -> int:
         """The candidates that have a name in a field."""
-        key = (field, name)
-        found = self._having.get(key)
-        if found is None:
-            found = self._having[key] = self.catalog.having(field, self.meaning(field, name))
-        return found
+        return self.catalog.having(field, self.regions.meaning(name) if field == "region" else (name,))
 
     def values(self, field: str) -> tuple[str, ...]:
         """The names that candidates have in a field."""
@@ -249,11 +240,6 @@ class Survey:
             if entry.condition is not None and entry.rule.effect != "prefer":
                 yield name, entry, entry.condition
 
-    def in_force_now(self, name: str) -> bool:
-        """Whether the time of the check is between a rule's dates."""
-        entry = self.entries[name]
-        return is_within(self.now, entry.since, entry.until)
-
     def admitted(self, entry: Entry, condition: Compiled, call: Call | None = None) -> int:
         """The candidates that a rule admits by itself, without waivers."""
         known = self.known(condition, call)
@@ -286,11 +272,9 @@ class Survey:
             capability: The capability.
             labels: The request's labels; those that the capability fixes when absent.
         """
-        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
         entry = capability if isinstance(capability, CapabilityEntry) else None
         fixed = {} if entry is None else entry.labels
-        name = None if entry is None else entry.name
-        return RequestFacts(capability.kind, features, name, fixed if labels is None else labels, None)
+        return RequestFacts.of(capability, None if entry is None else entry.name, fixed if labels is None else labels)
 
     def applies(self, rule: str, capability: str) -> bool | None:
         """Whether a rule looks at requests for a capability, at any time; None: that depends on their labels."""

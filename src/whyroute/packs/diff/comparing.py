@@ -31,7 +31,7 @@ from .folding import Case, Route, scopes
 from .inventory import fact_changes, later, only_in
 from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
-from .pack_view import Asked, Rejecting, TenantView, capability_of, facts_of, preferring
+from .pack_view import Asked, Rejecting, TenantView, capability_of, preferring
 from .requests import PackRequest
 
 __all__ = ["Progress", "compare_packs"]
@@ -154,7 +154,7 @@ class _Asking:
         entry = side.pack.entries[rule]
         if entry.when is None:
             return None
-        return Goal(pack, facts_of(self.bare[pack]), entry.when, entry.rule.effect != "prefer", wanted=True)
+        return Goal(pack, self.bare[pack].facts, entry.when, entry.rule.effect != "prefer", wanted=True)
 
 
 class _Comparing:

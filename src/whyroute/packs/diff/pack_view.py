@@ -9,7 +9,7 @@ from ...constraints.named import NamedConstraint, Origin
 from ...constraints.rule_terms import RuleTerm
 from ...constraints.rulebook import Entry, RequestFacts, in_force
 from ...constraints.three_valued import PRICE_OF_CALL, Call, EvalContext
-from ...model.capability import Capability, FeatureNeed
+from ...model.capability import Capability
 from ...model.condition import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...model.rule import Rule
 from ...model.timestamps import Moment
@@ -17,7 +17,7 @@ from ...solving.request import RequestTerms, Situation, Solved
 from ..load.pack import Pack
 from ..load.resolved import Resolved
 
-__all__ = ["Asked", "Rejecting", "TenantView", "capability_of", "facts_of", "preferring"]
+__all__ = ["Asked", "Rejecting", "TenantView", "capability_of", "preferring"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,10 @@ class Asked:
             resolved.preferred_model,
         )
 
-
-def facts_of(asked: Asked) -> RequestFacts:
-    """What rules may look at in a request; waivers, which go by the tenant, are no matter of these."""
-    features = tuple(need.feature for need in asked.capability.needs if isinstance(need, FeatureNeed))
-    return RequestFacts(asked.capability.kind, features, asked.name, asked.labels, None)
+    @property
+    def facts(self) -> RequestFacts:
+        """What rules may look at in the request; waivers, which go by the tenant, are no matter of these."""
+        return RequestFacts.of(self.capability, self.name, self.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class TenantView:
         """Which of the rules that have a `when` apply to a request: with the same ones it comes to the same."""
         if not self._conditional:
             return ()
-        facts = facts_of(asked)
+        facts = asked.facts
         return tuple(entry.applies(facts) for entry in self._conditional)
 
     def solved(self, asked: Asked) -> Solved:

@@ -158,4 +158,5 @@ def clause_origin(part: Part, constraint: str) -> Origin:
 def as_policy(part: Part) -> TenantPolicy:
     """The clauses of one part of a tenant's policy, by themselves."""
     given = {name: getattr(part.value, name) for name, _ in _CLAUSES.values()}
-    return TenantPolicy(tenant_id=part.name, **{name: each for name, each in given.items() if each is not None})
+    set_only = {name: each for name, each in given.items() if each is not None}
+    return TenantPolicy.model_construct(tenant_id=part.name, **set_only)  # the part was held to the same grammar

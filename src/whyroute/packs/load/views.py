@@ -10,7 +10,7 @@ from ...constraints.three_valued import Call, EvalContext
 from ...solving.request import RequestTerms, Situation
 from .definitions import Definition
 from .models import Tenant, Tokens
-from .policy import PolicyInForce, parts_of, policy_of
+from .policy import Part, PolicyInForce, parts_of, policy_of
 
 if TYPE_CHECKING:
     from .pack import Pack
@@ -30,13 +30,18 @@ class TenantView:
         self._prepared: dict[tuple[str, tuple[tuple[str, str], ...]], RequestTerms] = {}
 
     @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The policies that the tenant's is combined from, each once, in that order; its own last."""
+        every_tenant = (name for name, _ in self._pack.every_tenant)
+        return tuple(parts_of(self._tenant, every_tenant, self._pack.policies))
+
+    @cached_property
     def policy(self) -> PolicyInForce:
         """What holds for the tenant."""
         pack, name = self._pack, self._tenant.name
-        parts = tuple(parts_of(self._tenant, (each for each, _ in pack.every_tenant), pack.policies))
         regions = pack.groups if pack.regions else None
         waivers = [each for each in pack.waivers.values() if each.value.tenant == name]
-        return policy_of(name, parts, regions, pack.rules, waivers)
+        return policy_of(name, self.parts, regions, pack.rules, waivers)
 
     @cached_property
     def rulebook(self) -> Rulebook:

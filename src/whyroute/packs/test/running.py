@@ -270,7 +270,7 @@ class _Runner:
         self._pack = pack
         self._now = now
         self._judge = Judge(pack)
-        self._prepared: dict[int, _Prepared] = {}
+        self._prepared: dict[str, _Prepared] = {}
         self._waiting: Counter[tuple[Any, ...]] = Counter()
         self._answers: dict[tuple[Any, ...], _Answer] = {}
 
@@ -279,17 +279,17 @@ class _Runner:
         self._waiting.update(self._key(case) for case in cases)
 
     def _key(self, case: Case) -> tuple[Any, ...]:
-        return case.tenant, case.capability, case.bundle, self._of(case.test.value).key
+        return case.tenant, case.capability, case.bundle, self._of(case.test).key
 
-    def _of(self, test: PackTest) -> _Prepared:
-        found = self._prepared.get(id(test))  # the pack keeps the test, and so its id
+    def _of(self, test: Definition[PackTest]) -> _Prepared:
+        found = self._prepared.get(test.name)
         if found is None:
-            found = self._prepared[id(test)] = self._prepare(test)
+            found = self._prepared[test.name] = self._prepare(test.name, test.value)
         return found
 
     def run(self, case: Case, begun: float, clock: Callable[[], float]) -> CaseResult:
         test = case.test.value
-        prepared = self._of(test)
+        prepared = self._of(case.test)
         solved, problem, reached = self._shared(case, prepared)
         if solved is None:
             return CaseResult(case, prepared.at, problem=problem, seconds=clock() - begun)
@@ -316,7 +316,7 @@ class _Runner:
             solved if mismatches else None,
         )
 
-    def _prepare(self, test: PackTest) -> _Prepared:
+    def _prepare(self, name: str, test: PackTest) -> _Prepared:
         labels, operator = self._pack.split_labels(test.labels)
         at = self._now if test.at is None else test.at
         catalog = declared = None
@@ -326,7 +326,7 @@ class _Runner:
         if isinstance(test.capability, Mapping):
             declared = read_capability(test.capability)
             text = json.dumps(declared.to_dict(), sort_keys=True)
-        own = None if catalog is None else id(test)
+        own = None if catalog is None else name
         key = tuple(sorted(labels.items())), tuple(sorted(operator.items())), at, own, text
         return _Prepared(labels, operator, at, catalog, declared, key)
 
