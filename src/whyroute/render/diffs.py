@@ -14,16 +14,14 @@ from ..packs.diff.comparison import (
     Change,
     Comparison,
     Cut,
-    FactChange,
-    Later,
     Movement,
-    Named,
-    Pair,
     Scope,
     ShadowAnswer,
     ShadowChange,
     TenantVerdict,
 )
+from ..packs.diff.inventory import FactChange, Later, Named
+from ..packs.diff.json_form import Pair
 from ..packs.diff.labels import LabelValue, LabelValues
 from .lines import Line, printable
 

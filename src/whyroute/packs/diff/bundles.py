@@ -12,6 +12,7 @@ from ..load.models import BundleEntry
 from ..load.pack import Pack
 from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
+from .json_form import Pair
 from .labels import Labelling, labelling
 from .pack_view import Asked, TenantView
 
@@ -151,6 +152,6 @@ def _answer(bundle: ResolvedBundle) -> BundleAnswer:
         return BundleAnswer(None, error.message)
     if "decision" in answer:
         picks = answer["decision"]["picks"]
-        return BundleAnswer(tuple((slot, (each["provider"], each["model"])) for slot, each in picks.items()))
+        return BundleAnswer(tuple((slot, Pair(each["provider"], each["model"])) for slot, each in picks.items()))
     told = answer["error"]
     return BundleAnswer(None, None if told["code"] == "capability-unsatisfiable" else told["message"])

@@ -21,7 +21,6 @@ from .comparison import (
     Cut,
     Effect,
     Movement,
-    Pair,
     ShadowAnswer,
     ShadowChange,
     TenantVerdict,
@@ -29,6 +28,7 @@ from .comparison import (
 )
 from .folding import Case, Route, scopes
 from .inventory import fact_changes, later, only_in
+from .json_form import Pair
 from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
 from .pack_view import Asked, Rejecting, TenantView, capability_of, preferring
@@ -376,19 +376,19 @@ def _order(leaf: Leaf) -> tuple[str, str, str]:
 
 
 def _keys(members: int, catalog: Catalog) -> tuple[Pair, ...]:
-    return tuple(catalog.candidate(number).key for number in positions(members))
+    return tuple(Pair(*catalog.candidate(number).key) for number in positions(members))
 
 
 def _answer(solved: Solved) -> Answer:
     if not solved.survivors:
         return Answer(None)
     ranking = solved.ranked(solved.survivors)
-    return Answer(solved.catalog.candidate(ranking.best()).key, ranking.fallback)
+    return Answer(Pair(*solved.catalog.candidate(ranking.best()).key), ranking.fallback)
 
 
 def _shadow(solved: Solved) -> ShadowAnswer | None:
     shadow = solved.shadow
-    return None if shadow is None else ShadowAnswer(None if shadow.pick is None else shadow.pick.key, shadow.by)
+    return None if shadow is None else ShadowAnswer(None if shadow.pick is None else Pair(*shadow.pick.key), shadow.by)
 
 
 def _by(
