@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..documents.phrases import counted
 from ..packs import PackError, Problem
 from ..packs.format import formatted
 from ..packs.load.composing import compose
@@ -48,13 +49,13 @@ def command(
     if check or diff:
         if not diff:
             print_text("".join(f"{each.source.name}\n" for each in changed))
-        remark(f"{_files_of(len(changed))} would change, {len(total) - len(changed)} would not")
+        remark(f"{counted(len(changed), 'file')} would change, {len(total) - len(changed)} would not")
         raise typer.Exit(int(check and bool(changed)))
     for each in changed:
         with replacing(Path(each.source.name)) as file:
             file.write(each.after.encode("utf-8"))
         remark(f"{each.source.name}: formatted")
-    remark(f"{_files_of(len(changed))} changed, {len(total) - len(changed)} left as they are")
+    remark(f"{counted(len(changed), 'file')} changed, {len(total) - len(changed)} left as they are")
 
 
 class _Change:
@@ -105,7 +106,3 @@ def _stdin() -> tuple[list[_Change], list[Source]]:
 def _change(source: Source, data: bytes) -> _Change | None:
     after = formatted(source)
     return None if after.encode("utf-8") == data else _Change(source, data, after)
-
-
-def _files_of(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"

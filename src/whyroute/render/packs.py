@@ -6,6 +6,7 @@ from typing import Any
 
 from ..basics.numbers import ecmascript
 from ..constraints.named import Origin
+from ..documents.phrases import counted
 from ..model.timestamps import read_moment
 from ..packs import PackError, Place, PolicyInForce, Problem
 from .flow import flow
@@ -18,8 +19,7 @@ _WIDTH = 100  # of a source line that is shown
 
 def pack_error_lines(error: PackError) -> Iterator[Line]:
     """All problems of a pack: where each is, what is wrong, and the line with a caret under the place."""
-    count = len(error.problems)
-    yield (("error: ", "bold red"), (f"the pack has {count} problem{'' if count == 1 else 's'}", ""))
+    yield (("error: ", "bold red"), (f"the pack has {counted(len(error.problems), 'problem')}", ""))
     for problem in error.problems:
         yield from _problem_lines(problem)
 
