@@ -1,6 +1,5 @@
 """Streaming batches: a line in, a line out."""
 
-import json
 import os
 import shutil
 import stat
@@ -13,7 +12,7 @@ from typing import IO, Annotated, Any, BinaryIO, Final
 import typer
 
 from ..basics.issues import Issue, printable
-from ..documents.json_text import JsonTextError, read_json, terminal_safe
+from ..documents.json_text import JsonTextError, read_json, terminal_safe, text_of
 from ..engine.single import EngineName
 from ..errors import InvalidRequestError
 from ..wire.request import answer_json, id_of
@@ -133,7 +132,7 @@ def _fault(line: bytes, error: Exception) -> bytes:
 
 
 def _line(answer: dict[str, Any]) -> bytes:
-    return terminal_safe(json.dumps(answer, ensure_ascii=False, allow_nan=False)).encode() + b"\n"
+    return terminal_safe(text_of(answer)).encode() + b"\n"
 
 
 def _told(faults: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
 from .inputs import named_pack, nothing_beside, refused, request_document
-from .options import At, Label, Output, Pack, Providers, Request, Tenant, as_file, as_text
+from .options import At, Label, Output, Pack, Providers, Request, Tenant, as_file, text_option
 from .output import CommandError, print_json, print_lines, print_text, settled
 from .packs import labels_of, opened
 from .usage import command as command_of
@@ -37,22 +37,13 @@ def command(
         ),
     ] = None,
     tenant: Tenant = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", "-n", metavar="NAME", help="A bundle of the pack, instead of FILE.", callback=as_text),
-    ] = None,
+    name: Annotated[str | None, text_option("--name -n", "NAME", "A bundle of the pack, instead of FILE.")] = None,
     label: Label = None,
     at: At = None,
     request: Request = None,
     providers: Providers = None,
     why_not: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--why-not",
-            metavar="SLOT=PROVIDER/MODEL",
-            help="A candidate to compare; may be repeated.",
-            callback=as_text,
-        ),
+        list[str] | None, text_option("--why-not", "SLOT=PROVIDER/MODEL", "A candidate to compare; may be repeated.")
     ] = None,
     nodes: Annotated[
         int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")

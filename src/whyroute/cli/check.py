@@ -15,7 +15,7 @@ from ..packs.check import Finding, check_pack
 from ..render.checks import annotation_lines, check_document, check_lines, counts, kind_lines
 from ..render.sarif import relative_paths, sarif_log
 from .inputs import time_of
-from .options import Output, Pack, as_text
+from .options import Output, Pack, text_option
 from .output import CommandError, print_json, print_lines, remark, settled
 from .packs import not_loaded, whole_pack
 from .usage import command as command_of
@@ -35,10 +35,7 @@ def command(
         typer.Option("--fail-on", help="The least that makes the exit status 1: errors, or warnings, too."),
     ] = "error",
     at: Annotated[
-        str | None,
-        typer.Option(
-            "--at", metavar="TIME", help="The time that waivers are held against; default: now.", callback=as_text
-        ),
+        str | None, text_option("--at", "TIME", "The time that waivers are held against; default: now.")
     ] = None,
     list_kinds: Annotated[bool, typer.Option("--list", help="Print what there is to find, and exit.")] = False,
     output: Output = None,

@@ -11,7 +11,7 @@ from ..packs import Pack
 from ..packs.diff import Comparison, PackRequest, compare_packs, read_requests
 from ..packs.source.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
 from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, time_of, too_long
-from .options import At, Output, Progress, as_file, as_pack
+from .options import At, Output, Progress, as_pack, file_option
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 from .progress import progress_bar
 from .usage import command as command_of
@@ -35,12 +35,7 @@ def command(
     ],
     requests: Annotated[
         str | None,
-        typer.Option(
-            "--requests",
-            metavar="FILE|-",
-            help="Compare these requests, one JSON object per line, not all routes.",
-            callback=as_file,
-        ),
+        file_option("--requests", "FILE|-", "Compare these requests, one JSON object per line, not all routes."),
     ] = None,
     fail_on: Annotated[
         _Difference | None,

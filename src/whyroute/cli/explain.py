@@ -20,7 +20,7 @@ from .options import (
     Providers,
     Request,
     Tenant,
-    as_text,
+    text_option,
 )
 from .output import settled
 from .usage import command as command_of
@@ -44,20 +44,13 @@ def command(
     request: Request = None,
     providers: Providers = None,
     why_not: Annotated[
-        str | None,
-        typer.Option(
-            "--why-not", metavar="PROVIDER/MODEL", help="A candidate to compare with the pick.", callback=as_text
-        ),
+        str | None, text_option("--why-not", "PROVIDER/MODEL", "A candidate to compare with the pick.")
     ] = None,
     why_not_provider: Annotated[
-        str | None,
-        typer.Option(
-            "--why-not-provider", metavar="P", help="Its provider, where PROVIDER/MODEL is ambiguous.", callback=as_text
-        ),
+        str | None, text_option("--why-not-provider", "P", "Its provider, where PROVIDER/MODEL is ambiguous.")
     ] = None,
     why_not_model: Annotated[
-        str | None,
-        typer.Option("--why-not-model", metavar="M", help="Its model; goes with --why-not-provider.", callback=as_text),
+        str | None, text_option("--why-not-model", "M", "Its model; goes with --why-not-provider.")
     ] = None,
     format: Format = "text",
     everything: All = False,

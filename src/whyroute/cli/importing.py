@@ -7,7 +7,7 @@ import typer
 
 from ..errors import WhyrouteError
 from ..providers.importers import import_catalog, skipped_lines, to_json, to_yaml
-from .options import Output, as_path
+from .options import Output, as_path, path_option
 from .output import CommandError, complain, print_text, remark
 from .usage import command as command_of
 
@@ -34,8 +34,7 @@ def command(
         ),
     ] = None,
     overlay: Annotated[
-        Path | None,
-        typer.Option("--overlay", metavar="FILE", help="Regions, attributes and latencies to fill in.", parser=as_path),
+        Path | None, path_option("--overlay", "FILE", "Regions, attributes and latencies to fill in.")
     ] = None,
     format: Annotated[
         Literal["yaml", "json"], typer.Option("--format", "-f", help="How the providers are written.")

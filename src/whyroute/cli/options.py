@@ -29,6 +29,9 @@ __all__ = [
     "as_pack",
     "as_path",
     "as_text",
+    "file_option",
+    "path_option",
+    "text_option",
 ]
 
 
@@ -66,36 +69,39 @@ def as_path(text: str) -> Path:
     return Path(as_file(text))
 
 
+def text_option(names: str, metavar: str, help: str, **more: Any) -> Any:
+    """An option that takes text.
+
+    Args:
+        names: Its names, with spaces between them.
+        metavar: What its value is called.
+        help: What it is for.
+        more: What else `typer.Option` takes.
+    """
+    return typer.Option(*names.split(), metavar=metavar, help=help, callback=as_text, **more)
+
+
+def file_option(names: str, metavar: str, help: str) -> Any:
+    """An option that takes the name of a file, or `-` where it says so."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, callback=as_file)
+
+
+def path_option(names: str, metavar: str, help: str) -> Any:
+    """An option that takes a path."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, parser=as_path)
+
+
 _PACK: Any = typer.Argument(
     metavar="PACK", help="A rule pack: a directory of YAML files, or one file.", callback=as_pack
 )
 Pack = Annotated[str | None, _PACK]
 RequiredPack = Annotated[str, _PACK]
-Request = Annotated[
-    str | None,
-    typer.Option(
-        "--request", "-r", metavar="FILE|-", help="One wire request as JSON; - is standard input.", callback=as_file
-    ),
-]
+Request = Annotated[str | None, file_option("--request -r", "FILE|-", "One wire request as JSON; - is standard input.")]
 Providers = Annotated[
-    str | None,
-    typer.Option(
-        "--providers",
-        metavar="FILE",
-        help="A catalog (YAML or JSON) for a request that has no providers.",
-        callback=as_file,
-    ),
+    str | None, file_option("--providers", "FILE", "A catalog (YAML or JSON) for a request that has no providers.")
 ]
 Tenant = Annotated[
-    str | None,
-    typer.Option(
-        "--tenant",
-        "-t",
-        metavar="T",
-        help="Whose policy holds; goes with PACK.",
-        callback=as_text,
-        autocompletion=tenants,
-    ),
+    str | None, text_option("--tenant -t", "T", "Whose policy holds; goes with PACK.", autocompletion=tenants)
 ]
 CapabilityName = Annotated[
     str | None,
@@ -110,37 +116,17 @@ CapabilityName = Annotated[
 ]
 Label = Annotated[
     list[str] | None,
-    typer.Option(
-        "--label",
-        metavar="KEY=VALUE",
-        help="What the request says of itself; may be repeated.",
-        callback=as_text,
-        autocompletion=labels,
-    ),
+    text_option("--label", "KEY=VALUE", "What the request says of itself; may be repeated.", autocompletion=labels),
 ]
-At = Annotated[
-    str | None,
-    typer.Option(
-        "--at", metavar="TIME", help="A date, or a date and time with its zone; default: now.", callback=as_text
-    ),
-]
+At = Annotated[str | None, text_option("--at", "TIME", "A date, or a date and time with its zone; default: now.")]
 PreferProvider = Annotated[
-    str | None,
-    typer.Option(
-        "--prefer-provider", metavar="P", help="A hint: this provider's candidates come first.", callback=as_text
-    ),
+    str | None, text_option("--prefer-provider", "P", "A hint: this provider's candidates come first.")
 ]
 PreferModel = Annotated[
-    str | None,
-    typer.Option(
-        "--prefer-model", metavar="M", help="A hint: candidates of this model name come first.", callback=as_text
-    ),
+    str | None, text_option("--prefer-model", "M", "A hint: candidates of this model name come first.")
 ]
 Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Write the answer to a file instead of standard output.", parser=as_path
-    ),
+    Path | None, path_option("--output -o", "FILE", "Write the answer to a file instead of standard output.")
 ]
 All = Annotated[
     bool,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..errors import MissingExtraError, WhyrouteError
-from .options import RequiredPack, as_path, as_text
+from .options import RequiredPack, as_text, path_option, text_option
 from .output import CommandError, complain_about, remark
 from .packs import labels_of
 from .usage import command as command_of
@@ -38,71 +38,40 @@ def _name(value: Any) -> Any:
 )
 def command(
     pack: RequiredPack,
-    host: Annotated[
-        str, typer.Option("--host", metavar="H", help="The address to listen on.", callback=as_text)
-    ] = "127.0.0.1",
+    host: Annotated[str, text_option("--host", "H", "The address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", metavar="P", min=0, max=65535, help="The port; 0 takes any that is free.")
     ] = 8000,
     tokens: Annotated[
-        Path | None,
-        typer.Option(
-            "--tokens", metavar="FILE", help="The file of tokens that `whyroute token` makes.", parser=as_path
-        ),
+        Path | None, path_option("--tokens", "FILE", "The file of tokens that `whyroute token` makes.")
     ] = None,
     tenant: Annotated[
-        str | None,
-        typer.Option(
-            "--tenant",
-            "-t",
-            metavar="T",
-            help="Without --tokens: the one tenant that is served, here alone.",
-            callback=as_text,
-        ),
+        str | None, text_option("--tenant -t", "T", "Without --tokens: the one tenant that is served, here alone.")
     ] = None,
     database: Annotated[
         str,
-        typer.Option(
+        text_option(
             "--db",
-            metavar="URL",
+            "URL",
+            "Where registered providers are kept: an SQLite file, or the URL of a PostgreSQL database.",
             envvar="WHYROUTE_DB",
-            help="Where registered providers are kept: an SQLite file, or the URL of a PostgreSQL database.",
-            callback=as_text,
         ),
     ] = "whyroute.db",
     label: Annotated[
         list[str] | None,
-        typer.Option(
-            "--label",
-            metavar="KEY=VALUE",
-            help="A label of every request, the operator's; may be repeated.",
-            callback=as_text,
-        ),
+        text_option("--label", "KEY=VALUE", "A label of every request, the operator's; may be repeated."),
     ] = None,
     decisions: Annotated[
-        Path | None,
-        typer.Option("--decisions", metavar="FILE", help="Write one line of JSON for every route.", parser=as_path),
+        Path | None, path_option("--decisions", "FILE", "Write one line of JSON for every route.")
     ] = None,
     cursor_keys: Annotated[
-        Path | None,
-        typer.Option(
-            "--cursor-keys",
-            metavar="FILE",
-            help="Keys for cursors, one a line; the first seals, any opens.",
-            parser=as_path,
-        ),
+        Path | None, path_option("--cursor-keys", "FILE", "Keys for cursors, one a line; the first seals, any opens.")
     ] = None,
     reload: Annotated[
         bool, typer.Option("--reload", help="Watch the pack; SIGHUP loads it again in any case.")
     ] = False,
     adapters: Annotated[
-        str | None,
-        typer.Option(
-            "--adapters",
-            metavar="MODULE:NAME",
-            help="A registry of adapters that set up what is registered.",
-            callback=as_text,
-        ),
+        str | None, text_option("--adapters", "MODULE:NAME", "A registry of adapters that set up what is registered.")
     ] = None,
     deployment: Annotated[
         str | None,

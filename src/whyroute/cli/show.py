@@ -2,13 +2,11 @@
 
 from typing import Annotated
 
-import typer
-
 from ..errors import WhyrouteError
 from ..render.packs import policy_document, policy_lines
 from .completion import tenants
 from .inputs import time_of
-from .options import At, Output, RequiredPack, TextOrJson, as_text
+from .options import At, Output, RequiredPack, TextOrJson, text_option
 from .output import CommandError, print_json, print_lines
 from .packs import opened
 from .usage import command as command_of
@@ -19,12 +17,7 @@ __all__ = ["command"]
 @command_of("show", "whyroute show rules --tenant elbe-clinics")
 def command(
     pack: RequiredPack,
-    tenant: Annotated[
-        str,
-        typer.Option(
-            "--tenant", "-t", metavar="T", help="Whose policy is shown.", callback=as_text, autocompletion=tenants
-        ),
-    ],
+    tenant: Annotated[str, text_option("--tenant -t", "T", "Whose policy is shown.", autocompletion=tenants)],
     at: At = None,
     format: TextOrJson = "text",
     output: Output = None,

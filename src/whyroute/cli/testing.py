@@ -16,7 +16,7 @@ from ..packs import CaseResult, Results, load_pack, run_tests
 from ..packs.watch import changes
 from ..render.tests import results_document, results_lines
 from .completion import capabilities, tenants
-from .options import Output, RequiredPack, as_text
+from .options import Output, RequiredPack, text_option
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
 from .packs import not_loaded
 from .progress import progress_bar
@@ -29,45 +29,17 @@ __all__ = ["command"]
 def command(
     pack: RequiredPack,
     match: Annotated[
-        str | None,
-        typer.Option(
-            "--match",
-            "-k",
-            metavar="TEXT",
-            help="Run the tests that have this in their name; case aside.",
-            callback=as_text,
-        ),
+        str | None, text_option("--match -k", "TEXT", "Run the tests that have this in their name; case aside.")
     ] = None,
     tenant: Annotated[
-        str | None,
-        typer.Option(
-            "--tenant",
-            "-t",
-            metavar="T",
-            help="Run the cases of this tenant.",
-            callback=as_text,
-            autocompletion=tenants,
-        ),
+        str | None, text_option("--tenant -t", "T", "Run the cases of this tenant.", autocompletion=tenants)
     ] = None,
     capability: Annotated[
         str | None,
-        typer.Option(
-            "--capability",
-            "-c",
-            metavar="NAME",
-            help="Run the cases of this capability.",
-            callback=as_text,
-            autocompletion=capabilities,
-        ),
+        text_option("--capability -c", "NAME", "Run the cases of this capability.", autocompletion=capabilities),
     ] = None,
     at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            help="The time of tests that have none of their own; default: now.",
-            callback=as_text,
-        ),
+        str | None, text_option("--at", "TIME", "The time of tests that have none of their own; default: now.")
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
     coverage: Annotated[

@@ -9,7 +9,7 @@ import typer
 from ..errors import WhyrouteError
 from ..model.timestamps import read_moment, written
 from .inputs import time_of
-from .options import as_path, as_text
+from .options import as_text, path_option, text_option
 from .output import CommandError, print_text, remark
 from .serve import needing_server
 from .usage import command as command_of
@@ -20,24 +20,12 @@ __all__ = ["command"]
 @command_of("token", "whyroute token elbe-clinics --tokens tokens.json --expires 2027-06-30")
 def command(
     tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.", callback=as_text)],
-    tokens: Annotated[
-        Path,
-        typer.Option("--tokens", metavar="FILE", help="The file that keeps its hash; made if need be.", parser=as_path),
-    ],
+    tokens: Annotated[Path, path_option("--tokens", "FILE", "The file that keeps its hash; made if need be.")],
     expires: Annotated[
-        str | None,
-        typer.Option(
-            "--expires", metavar="TIME", help="A date, to its end, or a date and time with its zone.", callback=as_text
-        ),
+        str | None, text_option("--expires", "TIME", "A date, to its end, or a date and time with its zone.")
     ] = None,
     revoke: Annotated[
-        str | None,
-        typer.Option(
-            "--revoke",
-            metavar="ID",
-            help="Revoke this token instead: its id, which is its middle part.",
-            callback=as_text,
-        ),
+        str | None, text_option("--revoke", "ID", "Revoke this token instead: its id, which is its middle part.")
     ] = None,
 ) -> None:
     """Print a new token for the service, this once, and keep its hash; or revoke one."""

@@ -234,13 +234,12 @@ class _Telling:
             yield from self._facts(movement.candidates)
 
     def _facts(self, candidates: Iterable[Pair]) -> Iterator[tuple[str, Line]]:
-        facts: list[FactChange] = []
-        told: set[int] = set()
-        for candidate in candidates:
-            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ())):
-                if id(fact) not in told:  # what a provider says holds for all its models
-                    told.add(id(fact))
-                    facts.append(fact)
+        found = (
+            fact
+            for candidate in candidates
+            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ()))
+        )
+        facts = list({(each.provider, each.model, each.field): each for each in found}.values())
         listed = self.first(facts, 3)
         for fact in listed:
             yield "  fact", _fact_line(fact)
