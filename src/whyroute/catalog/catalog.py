@@ -188,7 +188,6 @@ class _SparseColumn:
         return _SparseColumn(self._postings, self._size, (*self._journal, (at, width, chunk)))
 
 
-_ValuesOf = Callable[[ProviderMetadata, ModelInfo], Iterable[str]]
 _NumberOf = Callable[[ModelInfo], Number | None]
 
 # Columns read from the provider alone (all its models share the value), and columns read from each model.

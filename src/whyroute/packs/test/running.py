@@ -242,18 +242,14 @@ class _Prepared:
     """A test, with what all of its cases share.
 
     Attributes:
-        labels: The labels that its requests name.
-        operator: The labels that the operator sets.
         at: The time of its requests.
-        catalog: Its own candidates; None: those that the tenant sees.
+        options: What else `Pack.resolve` takes for them.
         declared: The capability that it declares itself.
         key: What tells its requests from those of another test, beside tenant and capability.
     """
 
-    labels: dict[str, str]
-    operator: dict[str, str]
     at: str
-    catalog: Catalog | None
+    options: dict[str, Any]
     declared: Capability | None
     key: tuple[Any, ...]
 
@@ -288,33 +284,24 @@ class _Runner:
         return found
 
     def run(self, case: Case, begun: float, clock: Callable[[], float]) -> CaseResult:
-        test = case.test.value
+        expect = case.test.value.expect
         prepared = self._of(case.test)
         solved, problem, reached = self._shared(case, prepared)
         if solved is None:
             return CaseResult(case, prepared.at, problem=problem, seconds=clock() - begun)
-        if not isinstance(solved, Solved):
+        silent = False
+        if isinstance(solved, Solved):
+            wrong = self._judge.mismatches(expect, solved)
+            silent = self._judge.said_nothing(expect, solved)
+            if self.gatherer is not None and (every := self._judge.condition(expect)) is not None:
+                reached |= self.gatherer.decided(every, solved)
+        else:
             from .bundles import bundle_mismatches  # noqa: PLC0415 (takes long to load; few packs have bundles)
 
-            wrong = bundle_mismatches(test.expect, solved, self._judge)
-            if self.gatherer is not None:
-                self.gatherer.count(reached)
-            return CaseResult(case, prepared.at, wrong, None, False, clock() - begun, solved if wrong else None)
-        mismatches = self._judge.mismatches(test.expect, solved)
+            wrong = bundle_mismatches(expect, solved, self._judge)
         if self.gatherer is not None:
             self.gatherer.count(reached)
-            every = self._judge.condition(test.expect)
-            if every is not None:
-                self.gatherer.count(self.gatherer.decided(every, solved) - reached)
-        return CaseResult(
-            case,
-            prepared.at,
-            mismatches,
-            None,
-            self._judge.said_nothing(test.expect, solved),
-            clock() - begun,
-            solved if mismatches else None,
-        )
+        return CaseResult(case, prepared.at, wrong, None, silent, clock() - begun, solved if wrong else None)
 
     def _prepare(self, name: str, test: PackTest) -> _Prepared:
         labels, operator = self._pack.split_labels(test.labels)
@@ -327,8 +314,9 @@ class _Runner:
             declared = read_capability(test.capability)
             text = json.dumps(declared.to_dict(), sort_keys=True)
         own = None if catalog is None else name
-        key = tuple(sorted(labels.items())), tuple(sorted(operator.items())), at, own, text
-        return _Prepared(labels, operator, at, catalog, declared, key)
+        key = tuple(sorted(test.labels.items())), at, own, text
+        options = {"labels": labels, "operator_labels": operator, "at": at, "catalog": catalog}
+        return _Prepared(at, options, declared, key)
 
     def _shared(self, case: Case, prepared: _Prepared) -> _Answer:
         """What the request of a case comes to, which others may have too."""
@@ -353,23 +341,7 @@ class _Runner:
 
     def _solved(self, case: Case, prepared: _Prepared) -> "Solved | JointSolved":
         if case.bundle is not None:
-            bundle = self._pack.resolve_bundle(
-                case.tenant,
-                case.bundle,
-                labels=prepared.labels,
-                at=prepared.at,
-                operator_labels=prepared.operator,
-                catalog=prepared.catalog,
-            )
-            return bundle.read().solve()
+            return self._pack.resolve_bundle(case.tenant, case.bundle, **prepared.options).read().solve()
         capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
         assert capability is not None  # the test declares it where the case has no name for it
-        resolved = self._pack.resolve(
-            case.tenant,
-            capability,
-            labels=prepared.labels,
-            at=prepared.at,
-            operator_labels=prepared.operator,
-            catalog=prepared.catalog,
-        )
-        return resolved.read().solve()
+        return self._pack.resolve(case.tenant, capability, **prepared.options).read().solve()
