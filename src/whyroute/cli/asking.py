@@ -1,16 +1,18 @@
 """What `route` and `explain` share: the request that the options describe, and how an explanation is printed."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
+from ..basics.issues import printable
 from ..explanations import Explanation, Limits
 from ..render import explanation_lines
 from ..render.graphs import to_dot, to_graphml, to_mermaid
 from ..wire.request import Request, read_request
 from .inputs import named_pack, nothing_beside, refused, request_document
-from .output import print_json_text, print_lines, print_text
+from .output import CommandError, print_json_text, print_lines, print_text
 
 __all__ = ["Format", "limits", "print_explanation", "request_asked"]
 
@@ -56,17 +58,32 @@ def request_asked(
                 }
             )
             return read_request(request_document(request, providers))
-        from .packs import request_of  # noqa: PLC0415 (a wire request needs no packs)
+        path = named_pack(pack, providers)
+        if tenant is None or capability is None:
+            missing = [name for name, given in (("--tenant", tenant), ("--capability", capability)) if given is None]
+            verb = "is" if len(missing) == 1 else "are"
+            raise CommandError(f"{' and '.join(missing)} {verb} missing; a pack is asked for both")
+        from .packs import labels_of, opened  # noqa: PLC0415 (a wire request needs no packs)
 
-        return request_of(
-            named_pack(pack, providers),
-            tenant=tenant,
-            capability=capability,
-            labels=labels,
+        resolved = opened(path).resolve(
+            tenant,
+            _declaration(capability[1:]) if capability.startswith("@") else capability,
+            labels=labels_of(labels),
             at=at,
             preferred_provider=preferred_provider,
             preferred_model=preferred_model,
         )
+        return resolved.read()
+
+
+def _declaration(path: str) -> Mapping[str, Any]:
+    """The declaration in a file."""
+    from ..providers.provider_files import read_document  # noqa: PLC0415 (brings the YAML reader)
+
+    document = read_document(path)
+    if not isinstance(document, dict):
+        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
+    return document
 
 
 def limits(*, everything: bool) -> Limits:

@@ -2,18 +2,16 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..basics.issues import printable, shown
 from ..errors import WhyrouteError
 from ..packs import Pack, load_pack
 from ..packs.source.sources import SUFFIXES
-from ..providers.provider_files import UnreadableFileError, read_document
-from ..wire.request import Request
+from ..providers.provider_files import UnreadableFileError
 from .output import CommandError
 
-__all__ = ["labels_of", "not_loaded", "opened", "request_of", "whole_pack"]
+__all__ = ["labels_of", "not_loaded", "opened", "whole_pack"]
 
 
 def opened(path: str) -> Pack:
@@ -81,49 +79,6 @@ def _begins_a_pack(file: str) -> bool:
             return _FIRST_KEY.search(stream.read(_MOST_BYTES)) is not None
     except OSError:
         return False
-
-
-def request_of(
-    path: str,
-    *,
-    tenant: str | None,
-    capability: str | None,
-    labels: Sequence[str],
-    at: str | None,
-    preferred_provider: str | None,
-    preferred_model: str | None,
-) -> Request:
-    """The request that the options describe, under the pack at a path.
-
-    Args:
-        capability: The name of a capability, or `@` and the name of a file with a declaration.
-        labels: Texts such as `data=patient`.
-
-    Raises:
-        CommandError: An option is missing or unusable, or the pack can't be loaded.
-        WhyrouteError: The pack doesn't know the tenant or the capability, or the request is broken.
-    """
-    if tenant is None or capability is None:
-        missing = " and ".join(
-            name for name, value in (("--tenant", tenant), ("--capability", capability)) if value is None
-        )
-        raise CommandError(f"{missing} {'is' if missing.count('--') == 1 else 'are'} missing; a pack is asked for both")
-    resolved = opened(path).resolve(
-        tenant,
-        _declaration(capability[1:]) if capability.startswith("@") else capability,
-        labels=labels_of(labels),
-        at=at,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-    )
-    return resolved.read()
-
-
-def _declaration(path: str) -> Mapping[str, Any]:
-    document = read_document(path)
-    if not isinstance(document, dict):
-        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
-    return document
 
 
 def labels_of(texts: Sequence[str]) -> dict[str, str]:

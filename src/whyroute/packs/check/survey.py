@@ -291,14 +291,8 @@ class Survey:
         found: dict[Call | None, list[Definition[CapabilityEntry]]] = {}
         for name, each in self.pack.capabilities.items():
             if self.applies(rule, name) is not False:
-                found.setdefault(self.call_of(each.value), []).append(each)
+                found.setdefault(each.value.call, []).append(each)
         return found or {None: []}
-
-    @staticmethod
-    def call_of(capability: CapabilityEntry) -> Call | None:
-        """What a typical call of a capability uses, where it says so."""
-        tokens = capability.tokens
-        return None if tokens is None else Call.of(tokens.prompt, tokens.completion)
 
     def candidates(self, members: int, limit: int = 3) -> list[tuple[int, ProviderMetadata, ModelInfo]]:
         """The first candidates of a set, each with its number."""

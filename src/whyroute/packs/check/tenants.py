@@ -40,6 +40,6 @@ def _left(survey: Survey, tenant: str, name: str) -> int:
     pack, capability = survey.pack, survey.pack.capabilities[name].value
     entries = (entry for entry in pack.rulebook(tenant).entries if entry.rule.effect != "prefer")
     surely = Rulebook(tuple(entry for entry in entries if survey.applies(entry.rule.name, name)), (), survey.regions)
-    context = EvalContext(survey.regions, survey.call_of(capability))
+    context = EvalContext(survey.regions, capability.call)
     situation = Situation(surely, context, capability.labels, name)
     return RequestTerms(capability, pack.policy(tenant).clauses, situation).solved(survey.catalog, survey.now).survivors

@@ -14,7 +14,7 @@ from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
 from .json_form import Pair
 from .labels import Labelling, labelling
-from .pack_view import Asked, TenantView
+from .pack_view import Asked, PackView
 
 __all__ = ["Bundles"]
 
@@ -52,9 +52,7 @@ class Bundles:
         }
         self._same_requests = _requests(old) == _requests(new)
 
-    def compare(
-        self, sides: tuple[TenantView, TenantView], name: str, leaves: tuple[Leaf, ...], *, alike: bool
-    ) -> None:
+    def compare(self, sides: tuple[PackView, PackView], name: str, leaves: tuple[Leaf, ...], *, alike: bool) -> None:
         """Compare what a bundle comes to for a tenant, with all labels that rules tell apart.
 
         Costs two solutions of the bundle for each set of rules that applies to its slots, unless nothing that they

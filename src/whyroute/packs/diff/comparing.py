@@ -31,7 +31,7 @@ from .inventory import fact_changes, later, only_in
 from .json_form import Pair
 from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
-from .pack_view import Asked, Rejecting, TenantView, capability_of, preferring
+from .pack_view import Asked, PackView, Rejecting, capability_of, preferring
 from .requests import PackRequest
 
 __all__ = ["Progress", "compare_packs"]
@@ -149,7 +149,7 @@ class _Asking:
         )
         return cls(labels, bare, tuple(pairs), alike)
 
-    def goal(self, pack: int, side: TenantView, rule: str) -> Goal | None:
+    def goal(self, pack: int, side: PackView, rule: str) -> Goal | None:
         """That a rule applies; None for one that always does."""
         entry = side.pack.entries[rule]
         if entry.when is None:
@@ -168,7 +168,7 @@ class _Comparing:
         self.shadows: dict[_Shadows, list[Route]] = {}
         self.cuts: list[Cut] = []
         self.bundles = Bundles(old, new, at)
-        self._views: dict[tuple[str, Moment], tuple[TenantView, TenantView]] = {}
+        self._views: dict[tuple[str, Moment], tuple[PackView, PackView]] = {}
 
     def all_routes(self, progress: Progress) -> None:
         """Compare every route of the tenants and capabilities of both packs."""
@@ -232,7 +232,7 @@ class _Comparing:
         known = all(old == new for old, new in labels.known.values())
         return _Asking.of(labels, (before, after), alike=known and before == after)
 
-    def _foremost(self, asking: "_Asking", sides: tuple[TenantView, TenantView]) -> "_Asking":
+    def _foremost(self, asking: "_Asking", sides: tuple[PackView, PackView]) -> "_Asking":
         """The requests, those first that some rule tells apart which the packs don't have in common.
 
         For each such rule these are one that it applies to and, where its `when` is another in the other pack, those
@@ -267,12 +267,12 @@ class _Comparing:
             self._note(tally, Route(request.tenant, request.capability, request.line), difference)
             progress(done, len(requests))
 
-    def _sides(self, tenant: str, at: Moment) -> tuple[TenantView, TenantView]:
+    def _sides(self, tenant: str, at: Moment) -> tuple[PackView, PackView]:
         """What holds for a tenant in both packs, found once for all its requests of a time."""
         found = self._views.get((tenant, at))
         if found is None:
             old, new = self.packs
-            found = self._views[tenant, at] = TenantView(old, tenant, at), TenantView(new, tenant, at)
+            found = self._views[tenant, at] = PackView(old, tenant, at), PackView(new, tenant, at)
         return found
 
     def _refused(self, request: PackRequest, at: Moment) -> _Moved:
@@ -280,7 +280,7 @@ class _Comparing:
         answers = [
             Answer(None, refused=found)
             if isinstance(found, str)
-            else _answer(TenantView(pack, request.tenant, at).solved(Asked.of(found)))
+            else _answer(PackView(pack, request.tenant, at).solved(Asked.of(found)))
             for pack, found in zip(self.packs, (request.old, request.new), strict=True)
         ]
         return _Moved(answers[0], answers[1])
@@ -294,9 +294,7 @@ class _Comparing:
         if difference.shadows is not None:
             self.shadows.setdefault(difference.shadows, []).append(route)
 
-    def _difference(
-        self, sides: tuple[TenantView, TenantView], asked: tuple[Asked, Asked], tally: _Tally
-    ) -> _Difference:
+    def _difference(self, sides: tuple[PackView, PackView], asked: tuple[Asked, Asked], tally: _Tally) -> _Difference:
         before, after = sides[0].solved(asked[0]), sides[1].solved(asked[1])
         matching = self.matching
         was, now = matching.to_new(before.survivors), after.survivors & matching.common_new
@@ -393,8 +391,8 @@ def _shadow(solved: Solved) -> ShadowAnswer | None:
 
 def _by(
     members: int,
-    there: tuple[TenantView, Solved],
-    here: tuple[TenantView, Solved],
+    there: tuple[PackView, Solved],
+    here: tuple[PackView, Solved],
     only_there: Literal["added", "removed"],
 ) -> tuple[tuple[int, tuple[Cause, ...]], ...]:
     """A set of candidates, by what rejects them `there` and does not `here`, where all of them qualify."""
@@ -433,7 +431,7 @@ def _cause(constraint: Rejecting, other: Rejecting | None, only_there: Literal["
     )
 
 
-def _ranking(sides: tuple[TenantView, TenantView], solved: tuple[Solved, Solved]) -> Iterator[Cause]:
+def _ranking(sides: tuple[PackView, PackView], solved: tuple[Solved, Solved]) -> Iterator[Cause]:
     """The preferences that one of the packs alone has, or that are not the same in both."""
     if solved[0].capability.prefer != solved[1].capability.prefer:
         origins = [

@@ -8,16 +8,16 @@ from typing import Any
 from ...constraints.named import NamedConstraint, Origin
 from ...constraints.rule_terms import RuleTerm
 from ...constraints.rulebook import Entry, RequestFacts, in_force
-from ...constraints.three_valued import PRICE_OF_CALL, Call, EvalContext
+from ...constraints.three_valued import PRICE_OF_CALL, Call
 from ...model.capability import Capability
 from ...model.condition import AllOf, AnyOf, Is, Leaf, Node, Not
 from ...model.rule import Rule
 from ...model.timestamps import Moment
-from ...solving.request import RequestTerms, Situation, Solved
+from ...solving.request import RequestTerms, Solved
 from ..load.pack import Pack
 from ..load.resolved import Resolved
 
-__all__ = ["Asked", "Rejecting", "TenantView", "capability_of", "preferring"]
+__all__ = ["Asked", "PackView", "Rejecting", "capability_of", "preferring"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,10 @@ class Asked:
     def of(cls, resolved: Resolved) -> "Asked":
         """What a resolved request asks for."""
         entry = resolved.entry
-        tokens = None if entry is None else entry.tokens
         return cls(
             resolved.capability,
             None if entry is None else entry.name,
-            None if tokens is None else Call.of(tokens.prompt, tokens.completion),
+            None if entry is None else entry.call,
             resolved.labels,
             resolved.preferred_provider,
             resolved.preferred_model,
@@ -87,8 +86,8 @@ class Rejecting:
     waivers: tuple[str, ...] = ()
 
 
-class TenantView:
-    """What holds for a tenant of a pack at a time.
+class PackView:
+    """A pack as it is for one tenant at a time.
 
     All candidates of the pack are numbered together: their order does not depend on who else is there, so a tenant that
     sees some of them has the same picks.
@@ -148,10 +147,7 @@ class TenantView:
 
     def solved(self, asked: Asked) -> Solved:
         """A request, solved: those that the tenant sees are left of the candidates."""
-        context = EvalContext(self.pack.groups, asked.call)
-        rules = self.pack.rulebook(self.policy.tenant)
-        origins, contacts = self.policy.origins, self.policy.contacts
-        situation = Situation(rules, context, asked.labels, asked.name, origins, contacts)
+        situation = self.pack.view(self.policy.tenant).situation(asked.labels, asked.call, asked.name)
         found = RequestTerms(asked.capability, self.policy.clauses, situation).solved(
             self.catalog,
             self.at,

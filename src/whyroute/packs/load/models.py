@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from ...constraints.three_valued import Call
 from ...documents.fields import Count, Names, OrAbsent, WireModel, broken
 from ...model.capability import Capability
 from ...model.policy import Clauses
@@ -50,6 +51,11 @@ class Tokens(WireModel):
     prompt: Count = Field(description="tokens of the prompt")
     completion: Count = Field(description="tokens of the answer")
 
+    @property
+    def call(self) -> Call:
+        """The call, for conditions over what it costs."""
+        return Call.of(self.prompt, self.completion)
+
 
 class CapabilityEntry(Capability):
     """A capability declaration with a name, for requests, rules and tests to refer to."""
@@ -59,6 +65,11 @@ class CapabilityEntry(Capability):
         default_factory=dict, description="labels that every request for it has; one that says otherwise is invalid"
     )
     tokens: OrAbsent[Tokens] = Field(default=None, description="what a typical call uses; `callUsd` is its price")
+
+    @property
+    def call(self) -> Call | None:
+        """A typical call, where it says what that uses."""
+        return None if self.tokens is None else self.tokens.call
 
 
 class BundleSlot(WireModel):

@@ -219,7 +219,7 @@ class ResolvedBundle(_OfTenant["BundleRequest"]):
         slots = []
         for name, slot in self.slots.items():
             tokens = slot.get("tokens")
-            call = None if tokens is None else Tokens(**tokens)
+            call = None if tokens is None else Tokens(**tokens).call
             own = view.situation(slot.get("labels", {}), call, slot.get("capabilityName"))
             asked = read_capability(slot["capability"], child("/slots", name, "capability"))
             slots.append(Slot(name, asked, slot.get("preferredProvider"), slot.get("preferredModel"), own))

@@ -9,7 +9,7 @@ from ...constraints.rulebook import Rulebook
 from ...constraints.three_valued import Call, EvalContext
 from ...solving.request import RequestTerms, Situation
 from .definitions import Definition
-from .models import Tenant, Tokens
+from .models import Tenant
 from .policy import Part, PolicyInForce, parts_of, policy_of
 
 if TYPE_CHECKING:
@@ -61,9 +61,8 @@ class TenantView:
             tuple(each.name for each in providers if not each.value.visible_to(self._tenant.name))
         )
 
-    def situation(self, labels: Mapping[str, str], tokens: Tokens | None, capability: str | None) -> Situation:
+    def situation(self, labels: Mapping[str, str], call: Call | None, capability: str | None) -> Situation:
         """The tenant's rules, and what they depend on for a request."""
-        call = None if tokens is None else Call.of(tokens.prompt, tokens.completion)
         context = EvalContext(self._pack.groups, call)
         return Situation(self.rulebook, context, labels, capability, self.policy.origins, self.policy.contacts)
 
@@ -78,8 +77,8 @@ class TenantView:
         found = self._prepared.get(key)
         if found is None:
             _, asked = self._pack.declaration(capability)
-            tokens = self._pack.capabilities[capability].value.tokens
-            found = RequestTerms(asked, self.policy.clauses, self.situation(labels, tokens, capability))
+            call = self._pack.capabilities[capability].value.call
+            found = RequestTerms(asked, self.policy.clauses, self.situation(labels, call, capability))
             # Where the pack declares no labels, a caller may give any: those are not kept.
             if self._pack.labels is not None or not labels:
                 if len(self._prepared) >= _PREPARED:
