@@ -8,7 +8,6 @@ from functools import cached_property
 from ...basics.globs import glob
 from ...constraints.rulebook import Entry, RequestFacts
 from ...constraints.three_valued import PRICE_OF_CALL, Call, Compiled, EvalContext, Known, compiled
-from ...model.capability import Capability
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
@@ -259,22 +258,9 @@ class Survey:
     @cached_property
     def facts(self) -> Mapping[str, RequestFacts]:
         """What a request for each capability of the pack always says of itself."""
-        return {name: self.facts_of(each.value) for name, each in self.pack.capabilities.items()}
-
-    def facts_of(
-        self,
-        capability: Capability,
-        labels: Mapping[str, str] | None = None,
-    ) -> RequestFacts:
-        """What a request for a capability says of itself.
-
-        Args:
-            capability: The capability.
-            labels: The request's labels; those that the capability fixes when absent.
-        """
-        entry = capability if isinstance(capability, CapabilityEntry) else None
-        fixed = {} if entry is None else entry.labels
-        return RequestFacts.of(capability, None if entry is None else entry.name, fixed if labels is None else labels)
+        return {
+            name: RequestFacts.of(each.value, name, each.value.labels) for name, each in self.pack.capabilities.items()
+        }
 
     def applies(self, rule: str, capability: str) -> bool | None:
         """Whether a rule looks at requests for a capability, at any time; None: that depends on their labels."""

@@ -46,7 +46,7 @@ class Asked:
         entry = resolved.entry
         return cls(
             resolved.capability,
-            None if entry is None else entry.name,
+            resolved.name,
             None if entry is None else entry.call,
             resolved.labels,
             resolved.preferred_provider,

@@ -1,6 +1,6 @@
 """A loaded pack: what its files define, and the requests that it resolves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from .models import (
     Tenant,
 )
 from .policy import PolicyInForce
-from .reading import bundle_entry
+from .reading import EVERY, bundle_entry
 from .resolved import Resolved, ResolvedBundle, candidates_document, given as members
 from .unknown import UnknownBundleError, UnknownCapabilityError, UnknownTenantError
 from .views import TenantView
@@ -37,7 +37,7 @@ from .views import TenantView
 if TYPE_CHECKING:
     from .compiled import CompiledPack
 
-__all__ = ["Pack"]
+__all__ = ["Pack", "chosen"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,3 +390,10 @@ def _fixed_issues(given: Mapping[str, str], fixed: Mapping[str, str], path: str,
 
 def _declaration(entry: CapabilityEntry) -> dict[str, Any]:
     return entry.model_dump(by_alias=True, exclude_unset=True, exclude={"name", "labels", "tokens"}, mode="json")
+
+
+def chosen(names: str | tuple[str, ...], everyone: Iterable[str]) -> tuple[str, ...]:
+    """The tenants or capabilities that a test names, each once: one, several, or all of the pack's."""
+    if names == EVERY:
+        return tuple(everyone)
+    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))

@@ -148,6 +148,11 @@ class Resolved(_OfTenant[Request]):
     capability: Capability = field(repr=False)
 
     @property
+    def name(self) -> str | None:
+        """The name of the capability; None for a declaration of the request's own."""
+        return None if self.entry is None else self.entry.name
+
+    @property
     def origins(self) -> Mapping[str, tuple[Origin, ...]]:
         """For each constraint of a clause or a rule, by its id, where it is written."""
         return self.policy.origins
@@ -161,7 +166,7 @@ class Resolved(_OfTenant[Request]):
         asked = None if self.why_not is None else dict(zip(("provider", "model"), self.why_not, strict=True))
         tokens = None if self.entry is None else self.entry.tokens
         return given(
-            capabilityName=None if self.entry is None else self.entry.name,
+            capabilityName=self.name,
             preferredProvider=self.preferred_provider,
             preferredModel=self.preferred_model,
             labels=dict(self.labels) or None,

@@ -16,8 +16,7 @@ from ...model.request_facts import fact_issues
 from ...solving.request import Solved
 from ..load.definitions import Definition
 from ..load.models import PackTest
-from ..load.pack import Pack
-from ..load.reading import EVERY
+from ..load.pack import Pack, chosen
 from ..source.problems import Place
 from .coverage import Coverage, Gatherer
 from .expectations import Judge, Mismatch
@@ -222,19 +221,13 @@ def _about(pack: Pack, tenant: str | None, capability: str | None) -> str:
 
 
 def _cases(pack: Pack, test: Definition[PackTest]) -> Iterator[Case]:
-    tenants = _chosen(test.value.tenant, pack.tenants)
+    tenants = chosen(test.value.tenant, pack.tenants)
     if test.value.bundle is not None:
         return (Case(test, tenant, None, test.value.bundle) for tenant in tenants)
     capability = test.value.capability
     # A declaration has no name.
-    names = _chosen(capability, pack.capabilities) if isinstance(capability, str | tuple) else (None,)
+    names = chosen(capability, pack.capabilities) if isinstance(capability, str | tuple) else (None,)
     return (Case(test, tenant, name) for tenant in tenants for name in names)
-
-
-def _chosen(names: str | tuple[str, ...], everyone: Iterable[str]) -> tuple[str, ...]:
-    if names == EVERY:
-        return tuple(everyone)
-    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
