@@ -1,10 +1,11 @@
 """What people write in a pack: its sections, as they are read from the files."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from ...basics.issues import did_you_mean, quoted, shown
 from ...constraints.three_valued import Call
 from ...documents.fields import Count, Names, OrAbsent, WireModel, broken
 from ...model.capability import Capability
@@ -24,6 +25,8 @@ __all__ = [
     "Tenant",
     "TestCandidate",
     "Tokens",
+    "no_label",
+    "no_value",
 ]
 
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -43,6 +46,18 @@ class LabelDeclaration(WireModel):
         alias="from",
         description="`operator`: whoever runs the service sets it (`--label`); a request that names it is refused",
     )
+
+
+def no_label(key: str, known: Collection[str]) -> str:
+    """That a request has no label under a key."""
+    listed = f"; the labels are {quoted(known)}" if known else "; the pack declares none"
+    return f"{shown(key)} is no label of a request{did_you_mean(key, known) or listed}"
+
+
+def no_value(key: str, value: Any, values: Collection[str]) -> str:
+    """That a label has no such value."""
+    near = did_you_mean(value, values) or f"; its values are {quoted(values)}"
+    return f"{shown(value)} is no value of label {shown(key)}{near}"
 
 
 class Tokens(WireModel):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ...basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
+from ...basics.issues import Issue, child, kind_of, shown
 from ...catalog.catalog import Catalog
 from ...constraints.rulebook import Entry, Rulebook, rulebook_with
 from ...errors import InvalidRequestError
@@ -27,6 +27,8 @@ from .models import (
     PackTest,
     PolicyPart,
     Tenant,
+    no_label,
+    no_value,
 )
 from .policy import PolicyInForce
 from .reading import EVERY, bundle_entry
@@ -281,11 +283,9 @@ class Pack:
         for name, slot in entry.slots.items():
             capability: CapabilityEntry | None = None
             declaration = slot.capability
-            if isinstance(declaration, str):
-                if declaration not in self.capabilities:
-                    raise UnknownCapabilityError(declaration, self.capabilities)
-                capability = self.capabilities[declaration].value
-                declaration, _ = self.declaration(declaration)
+            if isinstance(slot.capability, str):
+                declaration, _ = self.declaration(slot.capability)
+                capability = self.capabilities[slot.capability].value
             path = child("/slots", name, "labels")
             if isinstance(bundle, str):
                 issues += _fixed_issues(given, slot.labels, path, "slot")
@@ -374,11 +374,9 @@ def _value_issues(
     key: str, value: str, declared: Mapping[str, Definition[LabelDeclaration]], path: str
 ) -> Iterator[Issue]:
     if key not in declared:
-        listed = f"; the labels are {quoted(declared)}" if declared else "; the pack declares none"
-        yield Issue(path, f"{shown(key)} is no label of a request{did_you_mean(key, declared) or listed}")
+        yield Issue(path, no_label(key, declared))
     elif value not in (values := declared[key].value.values):
-        near = did_you_mean(value, values) or f"; its values are {quoted(values)}"
-        yield Issue(path, f"{shown(value)} is no value of label {shown(key)}{near}")
+        yield Issue(path, no_value(key, value, values))
 
 
 def _fixed_issues(given: Mapping[str, str], fixed: Mapping[str, str], path: str, what: str) -> Iterator[Issue]:
