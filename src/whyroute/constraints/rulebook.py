@@ -190,7 +190,7 @@ class Rulebook:
 def in_force(asked: Iterable[tuple[int, Entry]], at: Moment) -> tuple[InForce, ...]:
     """Those of some rules that are in force at a time, each with the waivers that are."""
     return tuple(
-        InForce(place, entry, tuple(lift for lift in entry.lifts if is_within(at, None, lift.until)))
+        InForce(place, entry, entry.lifts and tuple(lift for lift in entry.lifts if is_within(at, None, lift.until)))
         for place, entry in asked
         if is_within(at, entry.since, entry.until)
     )

@@ -165,16 +165,17 @@ class PackView:
                 if hidden & of_provider:
                     origin = provider.piece.inner("onlyTenants").origin
                     yield Rejecting("onlyTenants", "onlyTenants", "catalog", ~of_provider, None, origins=(origin,))
-        for constraint, admitted in zip(solved.constraints, solved.constraints.admitted, strict=True):
+        for number, admitted in enumerate(solved.constraints.admitted):
             if members & ~admitted:
-                yield self._compared(constraint, solved)
+                yield self._compared(solved.constraints[number], solved)
 
     def like(self, constraint: Rejecting, solved: Solved) -> Rejecting | None:
         """The constraint of this pack that stands for one of the other; None where it has none.
 
         A need is known by what it says, since its place may be another; everything else by its id.
         """
-        place = next((each for each in solved.constraints if each.id == constraint.id), None)
+        ids = solved.constraints.ids
+        place = solved.constraints[ids.index(constraint.id)] if constraint.id in ids else None
         if constraint.id.startswith("needs/"):
             needs = [each for each in solved.constraints if each.id.startswith("needs/")]
             place = next((each for each in needs if each.term == constraint.same), place)
