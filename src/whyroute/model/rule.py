@@ -24,7 +24,6 @@ __all__ = [
     "Rule",
     "Waiver",
     "read_rules",
-    "read_waivers",
     "rule_issues",
     "rules_issues",
     "waiver_issues",
@@ -217,32 +216,6 @@ def read_rules(
     if issues:
         raise InvalidRequestError(issues)
     return rules_of(cleaned)
-
-
-def read_waivers(
-    document: Any,
-    path: str = "",
-    *,
-    rules: Sequence[Rule] | None = None,
-    conditions: Collection[str] | None = None,
-) -> tuple[Waiver, ...]:
-    """Read a list of waivers from its wire form.
-
-    Args:
-        document: A list of JSON-like objects with wire names, Waivers among them.
-        path: JSON pointer of the list, for the issues.
-        rules: The rules that they may lift; None: they are not known yet.
-        conditions: The named conditions that `is` may refer to; None: any.
-
-    Raises:
-        InvalidRequestError: A waiver breaks the grammar, lifts no waivable rule, or two have one name.
-    """
-    cleaned, foreign = plain(document, path)
-    known = None if rules is None else {rule.name: rule.waivable for rule in rules}
-    issues = foreign or waivers_issues(cleaned, path, rules=known, conditions=conditions)
-    if issues:
-        raise InvalidRequestError(issues)
-    return waivers_of(cleaned)
 
 
 def rules_of(document: Sequence[Any]) -> tuple[Rule, ...]:

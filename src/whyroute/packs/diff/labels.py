@@ -13,7 +13,8 @@ from ...constraints.rulebook import RequestFacts
 from ...constraints.three_valued import Compiled, compiled
 from ...errors import InvalidRequestError
 from ...model.condition import Leaf
-from ..load.pack import Pack, Resolved
+from ..load.pack import Pack
+from ..load.resolved import Resolved
 
 __all__ = [
     "MOST_COMBINATIONS",
