@@ -291,7 +291,9 @@ class _Telling:
         """What was left out."""
         line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
         line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
-        if cut.labels:
+        if cut.what == "declaration":
+            line.append(("  where a request declares it itself, is answered otherwise; so may others be", ""))
+        elif cut.labels:
             line += [
                 (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
                 *self._listed(cut.labels, NAME),
@@ -299,7 +301,7 @@ class _Telling:
             ]
         else:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
-        if cut.what == "capability":
+        if cut.what != "bundle":
             line.append(("; --requests FILE compares what you name", ""))
         return Entry([tuple(line)])
 

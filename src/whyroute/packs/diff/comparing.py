@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from ...basics.bits import positions
 from ...catalog.catalog import Catalog
@@ -26,6 +26,7 @@ from .comparison import (
     TenantVerdict,
     Verdict,
 )
+from .declarations import as_text, declarations, region_differing
 from .folding import Case, Route, scopes
 from .inventory import fact_changes, later, only_in
 from .json_form import Pair
@@ -168,6 +169,7 @@ class _Comparing:
         self.shadows: dict[_Shadows, list[Route]] = {}
         self.cuts: list[Cut] = []
         self.bundles = Bundles(old, new, at)
+        self.unlike: list[tuple[str, tuple[PackView, PackView], tuple[Leaf, ...]]] = []
         self._views: dict[tuple[str, Moment], tuple[PackView, PackView]] = {}
 
     def all_routes(self, progress: Progress) -> None:
@@ -210,10 +212,31 @@ class _Comparing:
                     self._note(tally, Route(tenant, capability, Case(labels, combination)), difference)
                 done += 1
                 progress(done, total)
+            if not alike:
+                self.unlike.append((tenant, sides, leaves))
             for name in bundles:
                 self.bundles.compare(sides, name, leaves, alike=alike)
                 done += 1
                 progress(done, total)
+
+    def _declaration_differing(
+        self, tenant: str, sides: tuple[PackView, PackView], leaves: tuple[Leaf, ...]
+    ) -> Mapping[str, Any] | None:
+        """A capability that a request may declare, and that the packs answer otherwise; None when there is none."""
+        region = region_differing(sides, self.matching)
+        if region is not None:
+            return {"needs": [{"region": region}]}
+        for declaration in declarations(sides, leaves):
+            seen: set[object] = set()
+            for before, after in self._asked(tenant, declaration, leaves).pairs:
+                in_force = sides[0].in_force(before), sides[1].in_force(after)
+                if in_force in seen:
+                    continue
+                seen.add(in_force)
+                moved = self._difference(sides, (before, after), _Tally()).moved
+                if moved is not None and (moved.lost or moved.gained or moved.reranked):
+                    return declaration
+        return None
 
     @cached_property
     def _same_catalog(self) -> bool:
@@ -221,7 +244,7 @@ class _Comparing:
         before, after = ({name: each.value.metadata for name, each in pack.providers.items()} for pack in self.packs)
         return before == after
 
-    def _asked(self, tenant: str, capability: str, leaves: tuple[Leaf, ...]) -> "_Asking":
+    def _asked(self, tenant: str, capability: str | Mapping[str, Any], leaves: tuple[Leaf, ...]) -> "_Asking":
         """The requests for a capability that rules tell apart, under each pack. They are the same for every tenant."""
         tried = resolving(self.packs, tenant, capability)
         labels = labelling(leaves, tried)
@@ -336,7 +359,7 @@ class _Comparing:
         changes.sort(key=lambda each: (_KINDS.index(each.effect.kind), each.scopes[0].order))
         shadows = [ShadowChange(*pair, scopes(routes), len(routes)) for pair, routes in self.shadows.items()]
         shadows.sort(key=lambda each: each.scopes[0].order)
-        return Comparison(
+        found = Comparison(
             old.path,
             new.path,
             self.at,
@@ -351,6 +374,14 @@ class _Comparing:
             self.bundles.changes(),
             (*self.cuts, *self.bundles.cuts),
         )
+        return replace(found, cuts=tuple(self._declared())) if found.is_same else found
+
+    def _declared(self) -> Iterator[Cut]:
+        """The tenants for which the packs answer a capability otherwise that a request declares itself."""
+        for tenant, sides, leaves in self.unlike:
+            declared = self._declaration_differing(tenant, sides, leaves)
+            if declared is not None:
+                yield Cut(tenant, as_text(declared), 0, 0, what="declaration")
 
     def _effect(self, moved: _Moved) -> Effect:
         before, after = self.matching.old, self.matching.new

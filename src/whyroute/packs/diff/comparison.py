@@ -1,5 +1,6 @@
 """What differs between two packs in what they answer: data only."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -347,11 +348,11 @@ class BundleChange:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Routes, or a bundle, with more combinations of labels than are looked at.
+    """What was not compared in full: more combinations of labels than are looked at, or a request's own declarations.
 
     Attributes:
         tenant: The tenant.
-        capability: The capability, or the bundle.
+        capability: The capability, the bundle, or a declaration that the packs answer otherwise, as JSON.
         compared: How many combinations were compared.
         total: How many are known of.
         labels: The labels whose globs are too many or too long to know of all.
@@ -363,10 +364,12 @@ class Cut:
     compared: int
     total: int
     labels: tuple[str, ...] = ()
-    what: Literal["capability", "bundle"] = "capability"
+    what: Literal["capability", "bundle", "declaration"] = "capability"
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON."""
+        if self.what == "declaration":
+            return {**said(self, "tenant"), "declaration": json.loads(self.capability)}
         compared = {**said(self, "tenant"), self.what: self.capability, **said(self, "compared", "total")}
         return {**compared, **given(self, "labels")}
 

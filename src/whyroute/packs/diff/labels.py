@@ -355,7 +355,7 @@ def _combinations(classes: Sequence[Sequence[LabelValues]]) -> Iterator[Combinat
 
 
 def resolving(
-    packs: Sequence[Pack], tenant: str, capability: str
+    packs: Sequence[Pack], tenant: str, capability: str | Mapping[str, Any]
 ) -> Callable[[Mapping[str, str]], Sequence[Resolved] | None]:
     """What requests of a tenant for a capability come to under each pack; None when one of them refuses the labels.
 
