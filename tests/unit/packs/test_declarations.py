@@ -52,7 +52,7 @@ PAIRS: dict[str, tuple[Json, Json, Json | None]] = {
     "not a capability": (
         pack(rule({"not": {"capability": "c"}})),
         pack(rule({"not": {"capability": "c"}}, "us")),
-        {"kind": "llm-inference", "needs": []},
+        {"kind": "embedding", "needs": []},
     ),
     "the same in other words": (
         pack(rule({"not": {"not": {"kind": "llm-inference"}}})),
