@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetPydanticSchema, PlainValidator, WithJsonSchema
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
 
 from ..basics.numbers import Number as PlainNumber, as_double
 
@@ -14,10 +14,12 @@ __all__ = [
     "BROKEN",
     "Amount",
     "Count",
+    "FilledText",
     "Names",
     "Number",
     "OrAbsent",
     "PositiveInteger",
+    "Text",
     "WireModel",
     "broken",
     "wire_name",
@@ -68,7 +70,7 @@ def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[
     def read(value: Any) -> PlainNumber:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise broken(expected)
-        number = as_double(value)
+        number = as_double(int(value) if isinstance(value, int) else float(value))
         if not math.isfinite(number):
             raise broken(f"{expected}, and finite")
         if (integer and isinstance(number, float) and not number.is_integer()) or (
@@ -112,6 +114,18 @@ PositiveInteger = Annotated[
     _schema("integer", 1),
 ]
 """An integer of at least 1."""
+
+
+def _text(least: int) -> GetPydanticSchema:
+    # A length, even of 0, makes pydantic look into the text and refuse half a surrogate pair.
+    return GetPydanticSchema(lambda source, handler: core_schema.str_schema(strict=True, min_length=least))
+
+
+Text = Annotated[str, _text(0), WithJsonSchema({"type": "string"})]
+"""Text that JSON can hold; nothing else is made into it."""
+
+FilledText = Annotated[str, _text(1), WithJsonSchema({"type": "string", "minLength": 1})]
+"""Such text, and not empty."""
 
 
 def _not_null(value: Any) -> Any:

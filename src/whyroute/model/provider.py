@@ -1,9 +1,9 @@
 """What a provider says of itself, the rules that metadata must meet, and the shapes of a model call."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import getattr_static
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
+from typing import Annotated, Any, ClassVar, Final, Literal, Protocol, Self, cast, runtime_checkable
 
 from pydantic import (
     AfterValidator,
@@ -12,13 +12,14 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     StrictBool,
+    ValidationError,
     ValidationInfo,
     model_validator,
 )
 
 from ..basics.frozen import FrozenDict
 from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
-from ..documents.fields import Amount, PositiveInteger, WireModel
+from ..documents.fields import Amount, FilledText, PositiveInteger, Text, WireModel
 from ..documents.json_text import Unreadable, plain
 from ..documents.model_issues import read_model
 from ..errors import InvalidProviderError, InvalidRequestError, NotInvocableError
@@ -34,17 +35,16 @@ __all__ = [
     "ProviderMetadata",
     "SetupFailure",
     "check_provider",
-    "invalid_provider",
     "metadata_of",
     "metadata_problems",
     "read_metadata",
     "read_setup_failures",
-    "routable_problems",
     "source_of",
 ]
 
 
-_CHECKED = object()
+_WIRE: Final = object()
+"""The validation context of metadata in wire form: no key that it has is null or has a name in Python."""
 
 
 class _Open(WireModel):
@@ -60,27 +60,21 @@ class ModelCost(_Open):
     completion_usd_per_1k_tokens: Amount = Field(description="USD per 1,000 completion tokens")
 
 
-class ModelThinking(_Open):
+class ModelThinking(WireModel):
     """How a model thinks before it answers."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra={"additionalProperties": False})
 
     mode: Literal["adaptive", "always"] = Field(
         description="`adaptive`: on unless turned down; `always`: it can only be lowered"
     )
-    lowest: str = Field(
-        description="the vendor's own setting for the least thinking", json_schema_extra={"minLength": 1}
-    )
+    lowest: FilledText = Field(description="the vendor's own setting for the least thinking")
 
 
 class ModelInfo(_Open):
     """One model of a provider."""
 
-    name: str = Field(
-        description="the vendor's name of the model, unique within its provider", json_schema_extra={"minLength": 1}
-    )
+    name: FilledText = Field(description="the vendor's name of the model, unique within its provider")
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
-    features: tuple[str, ...] = Field(description="the features it has")
+    features: tuple[Text, ...] = Field(description="the features it has")
     cost: ModelCost = Field(description="what it charges for 1,000 tokens, in USD")
     p95_latency_ms: Amount | None = Field(
         default=None, description="95th percentile latency in milliseconds; absent: unknown"
@@ -90,7 +84,7 @@ class ModelInfo(_Open):
     )
     sampling: StrictBool | None = Field(default=None, description="false: it takes no temperature; absent: it does")
     thinking: ModelThinking | None = Field(default=None, description="absent: it doesn't, or nothing is known")
-    description: str | None = Field(default=None, description="for people; nothing compares it")
+    description: Text | None = Field(default=None, description="for people; nothing compares it")
 
 
 class ProviderMetadata(_Open):
@@ -102,20 +96,15 @@ class ProviderMetadata(_Open):
         InvalidProviderError: A rule of the contract is broken; `reason` is the first one, `issues` are all.
     """
 
-    id: str = Field(description="unique within the tenant", json_schema_extra={"minLength": 1})
-    region: str = Field(
-        description="where the connection goes; `unspecified` when it is not bound to a region",
-        json_schema_extra={"minLength": 1},
-    )
-    models: tuple[ModelInfo, ...] = Field(
-        description="at least one; names are unique", json_schema_extra={"minItems": 1}
-    )
-    default_model: str | None = Field(default=None, description="comes before the other models where ranks tie")
-    attributes: tuple[str, ...] = Field(default=(), description="what preferences may name beside features")
-    description: str | None = Field(default=None, description="for people; nothing compares it")
-    capability_kind: str = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
-    fallback: bool = Field(default=False, description="counts only when nothing else qualifies")
-    labels: Annotated[Mapping[str, str], AfterValidator(FrozenDict)] = Field(
+    id: FilledText = Field(description="unique within the tenant")
+    region: FilledText = Field(description="where the connection goes; `unspecified` when it is not bound to a region")
+    models: tuple[ModelInfo, ...] = Field(description="at least one; names are unique", min_length=1)
+    default_model: Text | None = Field(default=None, description="comes before the other models where ranks tie")
+    attributes: tuple[Text, ...] = Field(default=(), description="what preferences may name beside features")
+    description: Text | None = Field(default=None, description="for people; nothing compares it")
+    capability_kind: Text = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
+    fallback: StrictBool = Field(default=False, description="counts only when nothing else qualifies")
+    labels: Annotated[Mapping[Text, Text], AfterValidator(FrozenDict)] = Field(
         default_factory=FrozenDict, description="bookkeeping of whoever manages the provider"
     )
 
@@ -128,17 +117,12 @@ class ProviderMetadata(_Open):
     def _meets_the_rules(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
         if isinstance(value, cls):
             return value
-        if info.context is _CHECKED:
+        if info.context is _WIRE:
             return handler(value)
-        problems, cleaned = _problems_of(value, "", by_name=True)
+        problems, found = _read(value, "", by_name=True, validate=handler)
         if problems:
-            raise invalid_provider(problems, cleaned)
-        return handler(cleaned)
-
-    @classmethod
-    def of_checked(cls, wire: dict[str, Any]) -> Self:
-        """The metadata in the wire form that `metadata_problems` returned, when it found no problem."""
-        return cls.model_validate(wire, context=_CHECKED)
+            raise _invalid(problems, found)
+        return cast("Self", found)
 
 
 def source_of(metadata: ProviderMetadata) -> str:
@@ -214,12 +198,12 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
         InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
     """
     metadata = metadata_of(provider)
-    problems, read = _read_problems(metadata, path)
+    problems, found = ([], metadata) if isinstance(metadata, ProviderMetadata) else _routable(metadata, path)
     if not callable(getattr(provider, "invoke", None)):
         problems.append(("invalid-invoke", Issue("/invoke", "a provider has an async `invoke` to call its models")))
-    if isinstance(read, ProviderMetadata) and not problems:
-        return read
-    raise invalid_provider(problems, read)
+    if problems:
+        raise _invalid(problems, found)
+    return cast("ProviderMetadata", found)
 
 
 def metadata_of(provider: Any) -> Any:
@@ -248,18 +232,10 @@ def read_metadata(document: Any, path: str = "") -> ProviderMetadata:
     """
     if isinstance(document, ProviderMetadata):
         return document
-    problems, read = _read_problems(document, path)
-    if isinstance(read, ProviderMetadata):
-        return read
-    raise invalid_provider(problems, read)
-
-
-def _read_problems(document: Any, path: str) -> tuple[list[Problem], Any]:
-    """What is wrong with metadata; the metadata read when nothing is, else its wire form."""
-    if not isinstance(document, ProviderMetadata):
-        problems, cleaned = routable_problems(document, path)
-        return problems, cleaned if problems else ProviderMetadata.of_checked(cleaned)
-    return [], document
+    problems, found = _routable(document, path)
+    if problems:
+        raise _invalid(problems, found)
+    return cast("ProviderMetadata", found)
 
 
 def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
@@ -287,9 +263,8 @@ def read_setup_failures(given: Any, path: str = "") -> tuple[SetupFailure, ...]:
     return tuple(found)
 
 
-def invalid_provider(problems: list[Problem], cleaned: Any) -> InvalidProviderError:
-    """The error for what `metadata_problems` found; `cleaned` is the wire form it returned, or sound metadata."""
-    provider_id = cleaned.get("id") if isinstance(cleaned, dict) else getattr(cleaned, "id", None)
+def _invalid(problems: list[Problem], found: Any) -> InvalidProviderError:
+    provider_id = found.get("id") if isinstance(found, dict) else getattr(found, "id", None)
     known = provider_id if isinstance(provider_id, str) and provider_id else None
     return InvalidProviderError(problems[0][0], [issue for _, issue in problems], known)
 
@@ -302,33 +277,74 @@ def metadata_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
         path: JSON pointer of the metadata.
 
     Returns:
-        The problems, and the metadata in wire form with its numbers read as doubles.
+        The problems, and the metadata: as a model when there are none, else in wire form.
     """
     with few_searches():
-        return _problems_of(value, path, by_name=False)
+        return _read(value, path, by_name=False, validate=_of_wire)
 
 
-def routable_problems(value: Any, path: str = "") -> tuple[list[Problem], Any]:
+def _of_wire(meta: Any) -> ProviderMetadata:
+    return ProviderMetadata.model_validate(meta, context=_WIRE, by_alias=True, by_name=False)
+
+
+def _routable(value: Any, path: str) -> tuple[list[Problem], Any]:
     """`metadata_problems` outside a rule pack, where nobody would keep a provider to the tenants that it is for."""
-    problems, cleaned = metadata_problems(value, path)
+    problems, found = metadata_problems(value, path)
     if isinstance(value, Mapping) and "onlyTenants" in value:
         message = (
             "`onlyTenants` is for rule packs, where requests name their tenant; give the providers that this tenant has"
         )
         problems.append(("invalid-metadata", Issue(child(path, "onlyTenants"), message)))
-    return problems, cleaned
+    return problems, found
 
 
-def _problems_of(value: Any, path: str, *, by_name: bool) -> tuple[list[Problem], Any]:
+def _read(
+    value: Any, path: str, *, by_name: bool, validate: Callable[[Any], ProviderMetadata]
+) -> tuple[list[Problem], Any]:
     if not isinstance(value, Mapping):
         return [("empty-id", Issue(path, f"metadata is an object, this is {kind_of(value)}"))], value
+    if _is_tidy(value):
+        problems, others, found = _judged(value, path, validate)
+        if found is not None and not problems and not others:
+            return [], found
     misspelt: list[Problem] = []
     cleaned, unreadable = plain(_wire_form(value, path, by_name, misspelt), path, marked=True)
-    problems = _core_problems(cleaned, path)
-    others = [*_shape_problems(cleaned, path), *misspelt]
+    for part, keys in _parts(cleaned):
+        for key in part.keys() & keys if isinstance(part, dict) else ():
+            if part[key] is None:
+                part[key] = Unreadable("`null`, null")  # what the models take for absent
+    problems, others, found = _judged(cleaned, path, validate)
+    others += misspelt
     if unreadable:
         _add_unreadable(unreadable, problems, others, child(path, "labels"))
-    return problems + others, cleaned
+    return problems + others, cleaned if problems or others else found
+
+
+def _is_tidy(value: Mapping[Any, Any]) -> bool:
+    """Whether a document has no keys but those of metadata, no nulls, and lists where lists are due: most are such,
+    and need no copy to be read.
+    """
+    models, labels = value.get("models"), value.get("labels", _NOTHING)
+    return (
+        type(models) is list
+        and type(labels) is dict
+        and all(type(key) is str for key in labels)
+        and type(value.get("attributes", models)) is list
+        and all(
+            type(part) is dict and part.keys() <= keys and None not in part.values() for part, keys in _parts(value)
+        )
+        and all(type(model.get("features")) is list for model in models)
+    )
+
+
+def _parts(meta: Mapping[Any, Any]) -> Iterator[tuple[Any, frozenset[str]]]:
+    """What stands where metadata has an object, each with the keys that are known there."""
+    yield meta, _PROVIDER_KEYS
+    models = meta.get("models")
+    for model in models if isinstance(models, list) else ():
+        yield model, _MODEL_KEYS
+        if isinstance(model, dict):
+            yield model.get("cost", _NOTHING), _COST_KEYS
 
 
 def _add_unreadable(unreadable: list[Issue], problems: list[Problem], others: list[Problem], labels: str) -> None:
@@ -352,6 +368,11 @@ def _spellings(model: type[BaseModel]) -> dict[Any, str]:
     return {name: wire for name, wire in names if name != wire}
 
 
+_NOTHING: Final[dict[str, Any]] = {}
+_PROVIDER_KEYS, _MODEL_KEYS, _COST_KEYS = (
+    frozenset(field.alias or name for name, field in model.model_fields.items())
+    for model in (ProviderMetadata, ModelInfo, ModelCost)
+)
 _PROVIDER_NAMES = _spellings(ProviderMetadata)
 _MODEL_NAMES = _spellings(ModelInfo)
 _COST_NAMES = _spellings(ModelCost)
@@ -370,23 +391,12 @@ def _wire_form(value: Mapping[Any, Any], path: str, by_name: bool, problems: lis
 
 
 def _model_wire_form(model: Any, path: str, by_name: bool, problems: list[Problem]) -> Any:
-    if isinstance(model, BaseModel):
-        model = _dumped(model)
     if not isinstance(model, Mapping):
         return model
     found = _renamed(model, _MODEL_NAMES, path, by_name, problems)
-    cost, thinking = found.get("cost"), found.get("thinking")
-    if isinstance(cost, BaseModel):
-        cost = _dumped(cost)
-    if isinstance(cost, Mapping):
-        found["cost"] = _renamed(cost, _COST_NAMES, f"{path}/cost", by_name, problems)
-    if isinstance(thinking, BaseModel):
-        found["thinking"] = _dumped(thinking)
+    if isinstance(found.get("cost"), Mapping):
+        found["cost"] = _renamed(found["cost"], _COST_NAMES, f"{path}/cost", by_name, problems)
     return found
-
-
-def _dumped(model: BaseModel) -> dict[str, Any]:
-    return model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
 
 
 def _renamed(
@@ -411,84 +421,117 @@ def _renamed(
     return found
 
 
-def _core_problems(meta: dict[str, Any], path: str) -> list[Problem]:
-    problems: list[Problem] = []
+_CONTRACT: Final = {
+    "id": ("empty-id", "`id` is a non-empty string"),
+    "region": ("empty-region", "`region` is a non-empty string"),
+    "models": ("empty-models", "`models` is a list of at least one"),
+    "models/*": ("empty-model-name", "a model is an object"),
+    "models/*/name": ("empty-model-name", "a model has a non-empty name"),
+    "models/*/contextWindow": ("invalid-context-window", "`contextWindow` is a positive integer, in tokens"),
+    "models/*/cost": ("invalid-cost", "both prices are needed: an unknown price is not 0"),
+    "models/*/cost/promptUsdPer1kTokens": (
+        "invalid-cost",
+        "`promptUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+    ),
+    "models/*/cost/completionUsdPer1kTokens": (
+        "invalid-cost",
+        "`completionUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+    ),
+    "models/*/p95LatencyMs": (
+        "invalid-p95-latency",
+        "`p95LatencyMs` is a number of at least 0, or absent when unknown",
+    ),
+    "models/*/maxOutputTokens": ("invalid-max-output-tokens", "`maxOutputTokens` is a positive integer"),
+    "models/*/sampling": ("invalid-sampling", "`sampling` is true or false"),
+    "models/*/thinking": (
+        "invalid-thinking",
+        "`thinking` is {mode: adaptive or always, lowest: a non-empty string}",
+    ),
+    "defaultModel": ("unknown-default-model", "is none of the provider's models"),
+    "labels": ("invalid-labels", "`labels` is an object of strings"),
+    "models/*/features": ("invalid-features", "`features` is a list of strings"),
+    "models/*/features/*": ("invalid-features", "a string is expected"),
+    "models/*/description": ("invalid-description", "`description` is a string"),
+    "attributes": ("invalid-attributes", "`attributes` is a list of strings"),
+    "attributes/*": ("invalid-attributes", "a string is expected"),
+    "capabilityKind": ("invalid-capability-kind", "`capabilityKind` is a string"),
+    "description": ("invalid-description", "`description` is a string"),
+    "fallback": ("invalid-fallback", "`fallback` is true or false"),
+}
+"""The contract's rules in its order, each with its reason, and what would be right."""
 
-    def add(reason: str, at: str, message: str) -> None:
-        problems.append((reason, Issue(at, message)))
+_RANKS: Final = {rule: rank for rank, rule in enumerate(_CONTRACT)}
+_TAKEN_FOR_GRANTED: Final = _RANKS["models/*/features"]
+"""The first of the rules that the published contract takes for granted: what routing reads has its type."""
 
-    for key, reason in (("id", "empty-id"), ("region", "empty-region")):
-        if not _filled(meta.get(key)):
-            add(reason, child(path, key), f"{_instead(meta, key)}; `{key}` is a non-empty string")
-    models = meta.get("models")
+_NOT_TOLD: Final = ("string_unicode", "too_short")
+"""Errors of pydantic about a value with something in it: `plain` tells of the text, the items of a list of theirs."""
+
+Place = tuple[str | int, ...]
+
+
+def _judged(
+    meta: Mapping[str, Any], path: str, validate: Callable[[Any], ProviderMetadata]
+) -> tuple[list[Problem], list[Problem], Any]:
+    """The rules of the contract that metadata in wire form breaks, those taken for granted, and the metadata read."""
+    read = None
+    told: dict[Place, tuple[str, str]] = {}
+    try:
+        read = validate(meta)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_context=False):
+            place = detail["loc"]
+            if place[2:3] == ("thinking",):
+                told[place[:3]] = _CONTRACT["models/*/thinking"]
+            elif not (detail["type"] in _NOT_TOLD and detail["input"]) and place[0] not in ("labels", "defaultModel"):
+                reason, expected = _CONTRACT[_rule(place)]
+                told[place] = reason, f"{_instead(meta, place)}; {expected}"
+    told.update(_contradictions(meta))
+    found: tuple[list[Problem], list[Problem]] = ([], [])
+    for place in sorted(told, key=_rank) if told else ():
+        reason, message = told[place]
+        found[_rank(place)[0]].append((reason, Issue(child(path, *place), message)))
+    if "labels" in meta:
+        found[0].extend(("invalid-labels", issue) for issue in _label_issues(meta, path))
+    return *found, read
+
+
+def _rule(place: Place) -> str:
+    return "/".join("*" if isinstance(token, int) else token for token in place)
+
+
+def _rank(place: Place) -> tuple[bool, int, Any, int]:
+    """Where a place comes in the contract's order: one model is judged as a whole, then the next."""
+    rank = _RANKS[_rule(place)]
+    return rank >= _TAKEN_FOR_GRANTED, _RANKS[str(place[0])], place[1] if len(place) > 1 else 0, rank
+
+
+def _contradictions(meta: Mapping[str, Any]) -> Iterator[tuple[Place, tuple[str, str]]]:
+    """Where parts that are fine by themselves don't go together."""
     names: dict[str, None] = {}
-    if not isinstance(models, list) or not models:
-        add("empty-models", child(path, "models"), f"{_instead(meta, 'models')}; `models` is a list of at least one")
-    else:
-        for index, model in enumerate(models):
-            problems += _model_problems(model, child(path, "models", index), names)
-    default = meta.get("defaultModel")
-    if "defaultModel" in meta and not (isinstance(default, str) and default in names):
-        near = did_you_mean(default, names) if isinstance(default, str) else ""
-        listed = f"; they are {quoted(names)}" if names else ""
-        add(
-            "unknown-default-model",
-            child(path, "defaultModel"),
-            f"{shown(default) if isinstance(default, str) else _told(default)} is none of the provider's models"
-            f"{near or listed}",
-        )
-    problems += [("invalid-labels", issue) for issue in _label_issues(meta, path)]
-    return problems
+    models = meta.get("models")
+    for index, model in enumerate(models if isinstance(models, list) else ()):
+        name = model.get("name") if isinstance(model, dict) else None
+        if isinstance(name, str) and name:
+            if name in names:
+                message = f"{shown(name)} is there twice; names are unique"
+                yield ("models", index, "name"), ("duplicate-model-name", message)
+            names[name] = None
+    if "defaultModel" in meta:
+        default = meta["defaultModel"]
+        if not isinstance(default, str) or default not in names:
+            near = did_you_mean(default, names) if isinstance(default, str) else ""
+            listed = f"; they are {quoted(names)}" if names else ""
+            what = shown(default) if isinstance(default, str) else _told(default)
+            reason, wrong = _CONTRACT["defaultModel"]
+            yield ("defaultModel",), (reason, f"{what} {wrong}{near or listed}")
 
 
-def _model_problems(model: Any, path: str, names: dict[str, None]) -> Iterable[Problem]:
-    if not isinstance(model, dict):
-        yield "empty-model-name", Issue(path, f"{_told(model)}; a model is an object")
-        return
-    name = model.get("name")
-    if not _filled(name):
-        yield "empty-model-name", Issue(child(path, "name"), f"{_instead(model, 'name')}; a model has a non-empty name")
-    elif name in names:
-        yield "duplicate-model-name", Issue(child(path, "name"), f"{shown(name)} is there twice; names are unique")
-    else:
-        names[str(name)] = None
-    if not _positive_integer(model.get("contextWindow")):
-        message = f"{_instead(model, 'contextWindow')}; `contextWindow` is a positive integer, in tokens"
-        yield "invalid-context-window", Issue(child(path, "contextWindow"), message)
-    yield from _cost_problems(model, path)
-    if "p95LatencyMs" in model and not _amount(model["p95LatencyMs"]):
-        message = f"{_instead(model, 'p95LatencyMs')}; `p95LatencyMs` is a number of at least 0, or absent when unknown"
-        yield "invalid-p95-latency", Issue(child(path, "p95LatencyMs"), message)
-    if "maxOutputTokens" in model and not _positive_integer(model["maxOutputTokens"]):
-        message = f"{_instead(model, 'maxOutputTokens')}; `maxOutputTokens` is a positive integer"
-        yield "invalid-max-output-tokens", Issue(child(path, "maxOutputTokens"), message)
-    if "sampling" in model and not isinstance(model["sampling"], bool):
-        message = f"{_instead(model, 'sampling')}; `sampling` is true or false"
-        yield "invalid-sampling", Issue(child(path, "sampling"), message)
-    if "thinking" in model and not _is_thinking(model["thinking"]):
-        message = "`thinking` is {mode: adaptive or always, lowest: a non-empty string}"
-        yield "invalid-thinking", Issue(child(path, "thinking"), message)
-
-
-def _cost_problems(model: dict[str, Any], path: str) -> Iterable[Problem]:
-    cost = model.get("cost")
-    if not isinstance(cost, dict):
-        message = f"{_instead(model, 'cost')}; both prices are needed: an unknown price is not 0"
-        yield "invalid-cost", Issue(child(path, "cost"), message)
-        return
-    for key in ("promptUsdPer1kTokens", "completionUsdPer1kTokens"):
-        if not _amount(cost.get(key)):
-            message = f"{_instead(cost, key)}; `{key}` is a number of at least 0, in USD per 1,000 tokens"
-            yield "invalid-cost", Issue(child(path, "cost", key), message)
-
-
-def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
-    if "labels" not in meta:
-        return
+def _label_issues(meta: Mapping[str, Any], path: str) -> Iterator[Issue]:
     labels = meta["labels"]
     at = child(path, "labels")
     if not isinstance(labels, dict):
-        yield Issue(at, f"{_instead(meta, 'labels')}; `labels` is an object of strings")
+        yield Issue(at, f"{_instead(meta, ('labels',))}; {_CONTRACT['labels'][1]}")
         return
     if len(labels) > LABELS_MAX_KEYS:
         yield Issue(at, f"{len(labels)} labels; at most {LABELS_MAX_KEYS}")
@@ -504,71 +547,15 @@ def _label_issues(meta: dict[str, Any], path: str) -> Iterable[Issue]:
             yield Issue(child(at, key), f"{len(value)} characters; at most {LABEL_VALUE_MAX_LENGTH}")
 
 
-def _shape_problems(meta: dict[str, Any], path: str) -> Iterable[Problem]:
-    """What the published rules take for granted: fields that routing reads have their types."""
-    models = meta.get("models")
-    for index, model in enumerate(models if isinstance(models, list) else []):
-        if isinstance(model, dict):
-            at = child(path, "models", index)
-            yield from _list_of_strings(model, "features", at, "invalid-features", required=True)
-            yield from _string(model, "description", at, "invalid-description")
-    yield from _list_of_strings(meta, "attributes", path, "invalid-attributes", required=False)
-    yield from _string(meta, "capabilityKind", path, "invalid-capability-kind")
-    yield from _string(meta, "description", path, "invalid-description")
-    if "fallback" in meta and not isinstance(meta["fallback"], bool):
-        message = f"{_instead(meta, 'fallback')}; `fallback` is true or false"
-        yield "invalid-fallback", Issue(child(path, "fallback"), message)
-
-
-def _list_of_strings(value: dict[str, Any], key: str, path: str, reason: str, *, required: bool) -> Iterable[Problem]:
-    if key not in value and not required:
-        return
-    items = value.get(key)
-    if not isinstance(items, list):
-        yield reason, Issue(child(path, key), f"{_instead(value, key)}; `{key}` is a list of strings")
-        return
-    for index, item in enumerate(items):
-        if not isinstance(item, str):
-            yield reason, Issue(child(path, key, index), f"{_told(item)}; a string is expected")
-
-
-def _string(value: dict[str, Any], key: str, path: str, reason: str) -> Iterable[Problem]:
-    if key in value and not isinstance(value[key], str):
-        yield reason, Issue(child(path, key), f"{_instead(value, key)}; `{key}` is a string")
-
-
-def _instead(value: dict[str, Any], key: str) -> str:
-    if key not in value:
-        return "missing"
-    found = value[key]
-    return "empty" if found in ("", [], {}) else _told(found)
+def _instead(meta: Mapping[str, Any], place: Place) -> str:
+    """What stands at a place instead of what is right there."""
+    found: Any = meta
+    for token in place:
+        if isinstance(found, dict) and token not in found:
+            return "missing"
+        found = found[token]
+    return "empty" if isinstance(place[-1], str) and found in ("", [], {}) else _told(found)
 
 
 def _told(found: Any) -> str:
     return found.why if isinstance(found, Unreadable) else f"{shown(found)}, {kind_of(found)}"
-
-
-def _filled(value: Any) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _positive_integer(value: Any) -> bool:
-    # Numbers were read as doubles: a float that is left is fractional, infinite or beyond 2**53.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return value > 0 and (isinstance(value, int) or value.is_integer())
-
-
-def _amount(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return 0 <= value < float("inf")
-
-
-def _is_thinking(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == {"mode", "lowest"}
-        and value["mode"] in ("adaptive", "always")
-        and _filled(value["lowest"])
-    )

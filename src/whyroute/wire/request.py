@@ -28,9 +28,8 @@ from ..model.provider import (
     DeclaredProvider,
     ProviderMetadata,
     SetupFailure,
-    invalid_provider,
+    read_metadata,
     read_setup_failures,
-    routable_problems,
 )
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
@@ -385,11 +384,11 @@ class _Reader:
         seen: dict[str, int] = {}
         for index, value in enumerate(given):
             path = child("", "providers", index)
-            problems, cleaned = routable_problems(value, path)
-            if problems:
-                self.errors.append(invalid_provider(problems, cleaned))
+            try:
+                metadata = read_metadata(value, path)
+            except InvalidProviderError as error:
+                self.errors.append(error)
                 continue
-            metadata = ProviderMetadata.of_checked(cleaned)
             if metadata.id in seen:
                 message = f"{shown(metadata.id)} is the id of /providers/{seen[metadata.id]} too; ids are unique"
                 self.errors.append(DuplicateProviderError(metadata.id, issues=[Issue(child(path, "id"), message)]))

@@ -366,8 +366,9 @@ def _provider(document: Any) -> tuple[Any, list[Issue]]:
             ]
     if issues:
         return None, in_document_order(issues, document)
-    wire = plain({key: value for key, value in document.items() if key != "onlyTenants"})[0]
-    metadata = ProviderMetadata.of_checked({**wire, "source": "pack"})
+    metadata = ProviderMetadata.model_validate(
+        {**{key: value for key, value in document.items() if key != "onlyTenants"}, "source": "pack"}
+    )
     return PackProvider.model_construct(metadata=metadata, only_tenants=None if only is None else tuple(only)), []
 
 

@@ -156,8 +156,8 @@ def apply(overlay: Overlay, conversion: Conversion) -> tuple[dict[str, Any], ...
         problems = _name_issues(entry, source[wanted], left_out.get(wanted, {}), at)
         if not problems:
             provider = _overlaid(provider_id, entry, source[wanted])
-            broken, found[provider_id] = metadata_problems(provider, at)
-            problems = [issue for _, issue in broken]
+            found[provider_id] = plain(provider)[0]
+            problems = [issue for _, issue in metadata_problems(provider, at)[0]]
         issues += problems
     if issues:
         raise InvalidOverlayError(issues)
