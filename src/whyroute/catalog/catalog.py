@@ -23,15 +23,8 @@ from ..basics.issues import Issue, kind_of
 from ..basics.numbers import Number, exact, scaled
 from ..errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
 from ..model.features import UNSPECIFIED_REGION
-from ..model.provider import (
-    DeclaredProvider,
-    ModelInfo,
-    ModelProvider,
-    ProviderMetadata,
-    metadata_of,
-    read_metadata,
-    source_of,
-)
+from ..model.metadata import ModelInfo, ProviderMetadata, read_metadata, source_of
+from ..model.provider import DeclaredProvider, ModelProvider, metadata_of
 
 __all__ = ["Candidate", "Catalog", "Member"]
 

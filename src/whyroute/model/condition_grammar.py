@@ -10,7 +10,7 @@ from ..basics.globs import glob
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
 from ..documents.phrases import found, in_backticks
-from .provider import LABEL_KEY
+from .metadata import LABEL_KEY
 
 __all__ = [
     "FIELDS",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
-from ..model.provider import ProviderMetadata, read_metadata, source_of
+from ..model.metadata import ProviderMetadata, read_metadata, source_of
 from ..packs import metadata_document
 from .envelope import ApiError
 

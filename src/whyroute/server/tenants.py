@@ -9,7 +9,8 @@ from functools import cached_property
 from ..basics.issues import shown
 from ..catalog.catalog import Catalog, Member
 from ..errors import AdapterConfigError
-from ..model.provider import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
+from ..model.metadata import ProviderMetadata
+from ..model.provider import DeclaredProvider, ModelProvider, SetupFailure
 from ..packs import Pack, metadata_document
 from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry
 from .registrations import Registration

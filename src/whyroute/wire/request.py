@@ -23,14 +23,9 @@ from ..errors import (
 )
 from ..explanations import Explanation
 from ..model.capability import Capability, read_capability
+from ..model.metadata import ProviderMetadata, read_metadata
 from ..model.policy import TenantPolicy, read_policy
-from ..model.provider import (
-    DeclaredProvider,
-    ProviderMetadata,
-    SetupFailure,
-    read_metadata,
-    read_setup_failures,
-)
+from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
 from ..routing.decision import Decision, outcome_of

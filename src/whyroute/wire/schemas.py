@@ -10,8 +10,9 @@ from ..bundles.ties import EXACT_FIELDS, NUMBER_FIELDS
 from ..constraints.terms import COMPARE
 from ..documents.schema_issues import capability_schema
 from ..model.condition import Condition
+from ..model.metadata import ModelCost, ModelInfo, ProviderMetadata
 from ..model.policy import TenantPolicy
-from ..model.provider import ModelCost, ModelInfo, ProviderMetadata, SetupFailure
+from ..model.provider import SetupFailure
 from ..model.rule import Rule, Waiver
 from ..model.timestamps import MOMENT_PATTERN
 

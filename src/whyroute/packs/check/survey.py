@@ -12,8 +12,8 @@ from ...model.capability import Capability, FeatureNeed
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
+from ...model.metadata import ModelInfo, ProviderMetadata
 from ...model.policy import TenantPolicy
-from ...model.provider import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment, is_within
 from ..load.definitions import Definition
 from ..load.models import CapabilityEntry

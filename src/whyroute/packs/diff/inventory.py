@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from ...model.provider import ModelInfo, ProviderMetadata
+from ...model.metadata import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment, read_moment
 from ..load.definitions import Definition
 from ..load.models import PackProvider

@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...documents.fields import Count, Names, OrAbsent, WireModel, broken
 from ...model.capability import Capability
+from ...model.metadata import ProviderMetadata
 from ...model.policy import Clauses
-from ...model.provider import ProviderMetadata
 
 __all__ = [
     "BundleEntry",

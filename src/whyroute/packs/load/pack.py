@@ -16,8 +16,9 @@ from ...engine.single import EngineName
 from ...errors import InvalidRequestError, WhyrouteError
 from ...model.capability import Capability, read_capability
 from ...model.condition import Condition, named_in
+from ...model.metadata import ProviderMetadata
 from ...model.policy import TenantPolicy, combine
-from ...model.provider import DeclaredProvider, ProviderMetadata, SetupFailure
+from ...model.provider import DeclaredProvider, SetupFailure
 from ...model.regions import Regions, regions_of
 from ...model.request_facts import label_issues
 from ...model.rule import Rule, Waiver

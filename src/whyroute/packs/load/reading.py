@@ -17,7 +17,7 @@ from ...model.capability import Capability, read_capability
 from ...model.condition import CHECKED, Condition
 from ...model.condition_grammar import FIELDS, condition_issues
 from ...model.features import FEATURES
-from ...model.provider import ModelCost, ModelInfo, ModelThinking, ProviderMetadata, metadata_problems
+from ...model.metadata import ModelCost, ModelInfo, ModelThinking, ProviderMetadata, metadata_problems
 from ...model.rule import Rule, Waiver, rule_issues, waiver_issues
 from ...model.timestamps import moment_issues
 from ..source.nodes import plain_value

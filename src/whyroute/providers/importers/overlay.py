@@ -11,7 +11,7 @@ from ...basics.issues import Issue, child, did_you_mean, kind_of, pointer, quote
 from ...documents.fields import Amount, Names, OrAbsent, WireModel
 from ...documents.json_text import plain
 from ...errors import InvalidInputError
-from ...model.provider import metadata_problems
+from ...model.metadata import metadata_problems
 from ..provider_files import read_document
 from .building import Conversion, LeftOut, phrase
 

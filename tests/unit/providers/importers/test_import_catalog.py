@@ -16,7 +16,7 @@ from paths import ROOT
 from whyroute.documents.json_text import plain
 from whyroute.errors import MissingExtraError
 from whyroute.model.features import DEFAULT_KIND
-from whyroute.model.provider import metadata_problems
+from whyroute.model.metadata import metadata_problems
 from whyroute.providers.importers import (
     ImportResult,
     SourceWithoutFileError,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from whyroute.documents.json_text import plain
-from whyroute.model.provider import metadata_problems
+from whyroute.model.metadata import metadata_problems
 from whyroute.providers import importers
 from whyroute.providers.importers import InvalidOverlayError, overlay_from, read_overlay
 from whyroute.providers.provider_files import UnreadableFileError

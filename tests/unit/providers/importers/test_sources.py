@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from paths import TESTS
 from whyroute.documents.json_text import plain
 from whyroute.model.features import FEATURES
-from whyroute.model.provider import metadata_problems
+from whyroute.model.metadata import metadata_problems
 from whyroute.providers import importers
 from whyroute.providers.importers.reading import parse, read_catalog
 from whyroute.providers.provider_files import InvalidCatalogError
