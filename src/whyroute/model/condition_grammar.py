@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from ..basics.globs import glob
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
-from ..documents.phrases import found, in_backticks
+from ..documents.phrases import in_backticks, wrong
 from .metadata import LABEL_KEY
 
 __all__ = [
@@ -133,7 +133,7 @@ class _Grammar:
 
 def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(document, dict):
-        yield Issue(path, f"{found(document)}; a condition is an object such as `{grammar.example}`")
+        yield wrong(path, document, f"a condition is an object such as `{grammar.example}`")
         return
     if not document:
         yield Issue(path, f"empty; a condition says something, such as `{grammar.example}`")
@@ -158,7 +158,7 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
-            yield Issue(at, _unknown_field(key, value, grammar))
+            yield Issue(at, _unknown_field(key, value, grammar), Issue.KEY)
 
 
 def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
@@ -169,7 +169,7 @@ def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
 
 def _parts(key: str, value: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(value, list) or not value:
-        yield Issue(path, f"{found(value)}; `{key}` is a list of at least one condition")
+        yield wrong(path, value, f"`{key}` is a list of at least one condition")
         return
     for index, part in enumerate(value):
         yield from _issues(part, child(path, index), grammar, negated=negated)
@@ -177,7 +177,7 @@ def _parts(key: str, value: Any, path: str, grammar: _Grammar, *, negated: bool)
 
 def _reference(value: Any, path: str, conditions: Collection[str] | None) -> Iterator[Issue]:
     if not isinstance(value, str):
-        yield Issue(path, f"{found(value)}; `is` takes the name of a condition")
+        yield wrong(path, value, "`is` takes the name of a condition")
     elif conditions is not None and value not in conditions:
         listed = f"; there are {quoted(conditions)}" if conditions else "; there are none"
         yield Issue(path, f"{shown(value)} is no named condition{did_you_mean(value, conditions) or listed}")
@@ -185,15 +185,15 @@ def _reference(value: Any, path: str, conditions: Collection[str] | None) -> Ite
 
 def _labels(value: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(value, dict) or not value:
-        yield Issue(path, f"{found(value)}; `labels` is an object of label keys such as `{{data: patient}}`")
+        yield wrong(path, value, "`labels` is an object of label keys such as `{data: patient}`")
         return
     if negated and len(value) > 1:
         yield _side_by_side(value, path)
     for key, matcher in value.items():
-        yield from _label(matcher, child(path, key), key, grammar)
+        yield from _label(matcher, child(path, key), key, grammar, Issue.KEY)
 
 
-def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue]:
+def _label(value: Any, path: str, key: str, grammar: _Grammar, code: str = "") -> Iterator[Issue]:
     if grammar.over == "candidate":
         if not LABEL_KEY.fullmatch(key):
             yield Issue(path, f"{shown(key)} is no label key that a provider could have: they are lower case")
@@ -203,7 +203,7 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue
         return
     elif grammar.labels is not None and key not in grammar.labels:
         near = did_you_mean(key, grammar.labels) or f"; the labels are {quoted(grammar.labels) or 'none'}"
-        yield Issue(path, f"{shown(key)} is no label of a request{near}")
+        yield Issue(path, f"{shown(key)} is no label of a request{near}", code)
         return
     broken = list(_matcher(value, path, key, "text"))
     yield from broken
@@ -251,14 +251,14 @@ def _matcher(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Iss
         for op, wanted in value.items():
             at = child(path, op)
             if op not in OPERATORS[kind]:
-                yield Issue(at, _unknown_operator(op, field, kind))
+                yield Issue(at, _unknown_operator(op, field, kind), Issue.KEY)
             elif op in _LISTS and not isinstance(wanted, list):
-                yield Issue(at, f"{found(wanted)}; `{op}` takes a list")
+                yield wrong(at, wanted, f"`{op}` takes a list")
             elif op in _LISTS:
                 yield from _list(wanted, at, field, kind)
             elif op == "exists":
                 if not isinstance(wanted, bool):
-                    yield Issue(at, f"{found(wanted)}; `exists` is true or false")
+                    yield wrong(at, wanted, "`exists` is true or false")
             elif op == "like" and isinstance(wanted, str):
                 continue  # any text is a pattern
             else:
@@ -275,12 +275,13 @@ def _list(value: list[Any], path: str, field: str, kind: FieldType) -> Iterator[
 def _scalar(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Issue]:
     if kind == "number":
         if isinstance(value, bool) or not isinstance(value, int | float):
-            yield Issue(path, f"{found(value)}; {shown(field)} is compared with a number")
+            yield wrong(path, value, f"{shown(field)} is compared with a number", wants="number")
         elif not math.isfinite(as_double(value)):
-            yield Issue(path, f"{shown(value)}; {shown(field)} is compared with a finite number")
+            message = f"{shown(value)}; {shown(field)} is compared with a finite number"
+            yield Issue(path, message, Issue.VALUE, value=value)
     elif not isinstance(value, str):
         quotes = "; a name that reads like one stands in quotes" if isinstance(value, bool | int | float) else ""
-        yield Issue(path, f"{found(value)}; {shown(field)} is compared with a string{quotes}")
+        yield wrong(path, value, f"{shown(field)} is compared with a string{quotes}")
     elif field == "source" and value not in SOURCES:
         near = did_you_mean(value, SOURCES) or f"; a source is {in_backticks(SOURCES, 'or')}"
         yield Issue(path, f"{shown(value)} is no source{near}")

@@ -200,7 +200,7 @@ def _read(
     for part, keys in _parts(cleaned):
         for key in part.keys() & keys if isinstance(part, dict) else ():
             if part[key] is None:
-                part[key] = Unreadable("`null`, null")  # what the models take for absent
+                part[key] = _NULL  # the models take null for absent
     problems, others, found = _judged(cleaned, path, validate)
     others += misspelt
     if unreadable:
@@ -257,6 +257,7 @@ def _spellings(model: type[BaseModel]) -> dict[Any, str]:
 
 
 _NOTHING: Final[dict[str, Any]] = {}
+_NULL: Final = Unreadable("null")
 _PROVIDER_KEYS, _MODEL_KEYS, _COST_KEYS = (
     frozenset(field.alias or name for name, field in model.model_fields.items())
     for model in (ProviderMetadata, ModelInfo, ModelCost)
@@ -300,7 +301,7 @@ def _renamed(
             found[key] = item
         elif not by_name:
             message = f"{shown(key)} is not a key here; did you mean {shown(name)}?"
-            problems.append(("invalid-metadata", Issue(child(path, key), message)))
+            problems.append(("invalid-metadata", Issue(child(path, key), message, Issue.KEY)))
         elif name in value:
             message = f"{shown(key)} and {shown(name)} are one field; give it once"
             problems.append(("invalid-metadata", Issue(child(path, key), message)))
@@ -310,43 +311,47 @@ def _renamed(
 
 
 _CONTRACT: Final = {
-    "id": ("empty-id", "`id` is a non-empty string"),
-    "region": ("empty-region", "`region` is a non-empty string"),
-    "models": ("empty-models", "`models` is a list of at least one"),
-    "models/*": ("empty-model-name", "a model is an object"),
-    "models/*/name": ("empty-model-name", "a model has a non-empty name"),
-    "models/*/contextWindow": ("invalid-context-window", "`contextWindow` is a positive integer, in tokens"),
-    "models/*/cost": ("invalid-cost", "both prices are needed: an unknown price is not 0"),
+    "id": ("empty-id", "`id` is a non-empty string", "string"),
+    "region": ("empty-region", "`region` is a non-empty string", "string"),
+    "models": ("empty-models", "`models` is a list of at least one", ""),
+    "models/*": ("empty-model-name", "a model is an object", ""),
+    "models/*/name": ("empty-model-name", "a model has a non-empty name", "string"),
+    "models/*/contextWindow": ("invalid-context-window", "`contextWindow` is a positive integer, in tokens", ""),
+    "models/*/cost": ("invalid-cost", "both prices are needed: an unknown price is not 0", ""),
     "models/*/cost/promptUsdPer1kTokens": (
         "invalid-cost",
         "`promptUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+        "number",
     ),
     "models/*/cost/completionUsdPer1kTokens": (
         "invalid-cost",
         "`completionUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+        "number",
     ),
     "models/*/p95LatencyMs": (
         "invalid-p95-latency",
         "`p95LatencyMs` is a number of at least 0, or absent when unknown",
+        "number",
     ),
-    "models/*/maxOutputTokens": ("invalid-max-output-tokens", "`maxOutputTokens` is a positive integer"),
-    "models/*/sampling": ("invalid-sampling", "`sampling` is true or false"),
+    "models/*/maxOutputTokens": ("invalid-max-output-tokens", "`maxOutputTokens` is a positive integer", "integer"),
+    "models/*/sampling": ("invalid-sampling", "`sampling` is true or false", ""),
     "models/*/thinking": (
         "invalid-thinking",
         "`thinking` is {mode: adaptive or always, lowest: a non-empty string}",
+        "",
     ),
-    "defaultModel": ("unknown-default-model", "is none of the provider's models"),
-    "labels": ("invalid-labels", "`labels` is an object of strings"),
-    "models/*/features": ("invalid-features", "`features` is a list of strings"),
-    "models/*/features/*": ("invalid-features", "a string is expected"),
-    "models/*/description": ("invalid-description", "`description` is a string"),
-    "attributes": ("invalid-attributes", "`attributes` is a list of strings"),
-    "attributes/*": ("invalid-attributes", "a string is expected"),
-    "capabilityKind": ("invalid-capability-kind", "`capabilityKind` is a string"),
-    "description": ("invalid-description", "`description` is a string"),
-    "fallback": ("invalid-fallback", "`fallback` is true or false"),
+    "defaultModel": ("unknown-default-model", "is none of the provider's models", ""),
+    "labels": ("invalid-labels", "`labels` is an object of strings", ""),
+    "models/*/features": ("invalid-features", "`features` is a list of strings", "list"),
+    "models/*/features/*": ("invalid-features", "a string is expected", "string"),
+    "models/*/description": ("invalid-description", "`description` is a string", "string"),
+    "attributes": ("invalid-attributes", "`attributes` is a list of strings", "list"),
+    "attributes/*": ("invalid-attributes", "a string is expected", "string"),
+    "capabilityKind": ("invalid-capability-kind", "`capabilityKind` is a string", "string"),
+    "description": ("invalid-description", "`description` is a string", "string"),
+    "fallback": ("invalid-fallback", "`fallback` is true or false", ""),
 }
-"""The contract's rules in its order, each with its reason, and what would be right."""
+"""The contract's rules in its order, each with its reason, what would be right, and of which type that is."""
 
 _RANKS: Final = {rule: rank for rank, rule in enumerate(_CONTRACT)}
 _TAKEN_FOR_GRANTED: Final = _RANKS["models/*/features"]
@@ -363,22 +368,21 @@ def _judged(
 ) -> tuple[list[Problem], list[Problem], Any]:
     """The rules of the contract that metadata in wire form breaks, those taken for granted, and the metadata read."""
     read = None
-    told: dict[Place, tuple[str, str]] = {}
+    told: dict[Place, Problem] = {}
     try:
         read = validate(meta)
     except ValidationError as error:
         for detail in error.errors(include_url=False, include_context=False):
             place = detail["loc"]
             if place[2:3] == ("thinking",):
-                told[place[:3]] = _CONTRACT["models/*/thinking"]
+                reason, message, _ = _CONTRACT["models/*/thinking"]
+                told[place[:3]] = reason, Issue(child(path, *place[:3]), message, Issue.KEY)
             elif not (detail["type"] in _NOT_TOLD and detail["input"]) and place[0] not in ("labels", "defaultModel"):
-                reason, expected = _CONTRACT[_rule(place)]
-                told[place] = reason, f"{_instead(meta, place)}; {expected}"
-    told.update(_contradictions(meta))
+                told[place] = _CONTRACT[_rule(place)][0], _unlike_the_rule(meta, place, path)
+    told.update(_contradictions(meta, path))
     found: tuple[list[Problem], list[Problem]] = ([], [])
     for place in sorted(told, key=_rank) if told else ():
-        reason, message = told[place]
-        found[_rank(place)[0]].append((reason, Issue(child(path, *place), message)))
+        found[_rank(place)[0]].append(told[place])
     if "labels" in meta:
         found[0].extend(("invalid-labels", issue) for issue in _label_issues(meta, path))
     return *found, read
@@ -394,7 +398,29 @@ def _rank(place: Place) -> tuple[bool, int, Any, int]:
     return rank >= _TAKEN_FOR_GRANTED, _RANKS[str(place[0])], place[1] if len(place) > 1 else 0, rank
 
 
-def _contradictions(meta: Mapping[str, Any]) -> Iterator[tuple[Place, tuple[str, str]]]:
+def _unlike_the_rule(meta: Mapping[str, Any], place: Place, path: str) -> Issue:
+    """The issue about what stands at a place instead of what is right there."""
+    _, right, wants = _CONTRACT[_rule(place)]
+    at = child(path, *place)
+    value: Any = meta
+    for token in place:
+        if isinstance(value, dict) and token not in value:
+            return Issue(at, f"missing; {right}")
+        value = value[token]
+    if isinstance(place[-1], str) and value in ("", [], {}):
+        return Issue(at, f"empty; {right}")
+    return _wrong(at, value, f"; {right}", wants)
+
+
+def _wrong(path: str, value: Any, rest: str, wants: str = "") -> Issue:
+    """The issue about a value, with what there is to say after what it is."""
+    if isinstance(value, Unreadable) and value is not _NULL:
+        return Issue(path, value.why + rest)
+    value = None if value is _NULL else value
+    return Issue(path, f"{shown(value)}, {kind_of(value)}{rest}", Issue.VALUE, value=value, wants=wants)
+
+
+def _contradictions(meta: Mapping[str, Any], path: str) -> Iterator[tuple[Place, Problem]]:
     """Where parts that are fine by themselves don't go together."""
     names: dict[str, None] = {}
     models = meta.get("models")
@@ -402,24 +428,28 @@ def _contradictions(meta: Mapping[str, Any]) -> Iterator[tuple[Place, tuple[str,
         name = model.get("name") if isinstance(model, dict) else None
         if isinstance(name, str) and name:
             if name in names:
-                message = f"{shown(name)} is there twice; names are unique"
-                yield ("models", index, "name"), ("duplicate-model-name", message)
+                issue = Issue(child(path, "models", index, "name"), f"{shown(name)} is there twice; names are unique")
+                yield ("models", index, "name"), ("duplicate-model-name", issue)
             names[name] = None
     if "defaultModel" in meta:
         default = meta["defaultModel"]
+        listed = f"; they are {quoted(names)}" if names else ""
         if not isinstance(default, str) or default not in names:
-            near = did_you_mean(default, names) if isinstance(default, str) else ""
-            listed = f"; they are {quoted(names)}" if names else ""
-            what = shown(default) if isinstance(default, str) else _told(default)
-            reason, wrong = _CONTRACT["defaultModel"]
-            yield ("defaultModel",), (reason, f"{what} {wrong}{near or listed}")
+            at = child(path, "defaultModel")
+            reason, wrong, _ = _CONTRACT["defaultModel"]
+            if isinstance(default, str):
+                near = did_you_mean(default, names)
+                issue = Issue(at, f"{shown(default)} {wrong}{near or listed}")
+            else:
+                issue = _wrong(at, default, f" {wrong}{listed}")
+            yield ("defaultModel",), (reason, issue)
 
 
 def _label_issues(meta: Mapping[str, Any], path: str) -> Iterator[Issue]:
     labels = meta["labels"]
     at = child(path, "labels")
     if not isinstance(labels, dict):
-        yield Issue(at, f"{_instead(meta, ('labels',))}; {_CONTRACT['labels'][1]}")
+        yield _unlike_the_rule(meta, ("labels",), path)
         return
     if len(labels) > LABELS_MAX_KEYS:
         yield Issue(at, f"{len(labels)} labels; at most {LABELS_MAX_KEYS}")
@@ -428,22 +458,9 @@ def _label_issues(meta: Mapping[str, Any], path: str) -> Iterator[Issue]:
             yield Issue(
                 child(at, key),
                 f"{shown(key)} is no label key: 1 to 63 lower-case letters and digits, with `.`, `_`, `-`, `/` inside",
+                Issue.KEY,
             )
         if not isinstance(value, str):
-            yield Issue(child(at, key), f"{_told(value)}; a label's value is a string")
+            yield _wrong(child(at, key), value, "; a label's value is a string", "string")
         elif len(value) > LABEL_VALUE_MAX_LENGTH:
             yield Issue(child(at, key), f"{len(value)} characters; at most {LABEL_VALUE_MAX_LENGTH}")
-
-
-def _instead(meta: Mapping[str, Any], place: Place) -> str:
-    """What stands at a place instead of what is right there."""
-    found: Any = meta
-    for token in place:
-        if isinstance(found, dict) and token not in found:
-            return "missing"
-        found = found[token]
-    return "empty" if isinstance(place[-1], str) and found in ("", [], {}) else _told(found)
-
-
-def _told(found: Any) -> str:
-    return found.why if isinstance(found, Unreadable) else f"{shown(found)}, {kind_of(found)}"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from ...documents.fields import Count, Names, OrAbsent, WireModel, broken
+from ...documents.fields import Count, Names, OrAbsent, WireModel, expected
 from ...model.capability import Capability
 from ...model.metadata import ProviderMetadata
 from ...model.policy import Clauses
@@ -141,7 +141,7 @@ class RejectedCandidate(TestCandidate):
 
 def _candidates(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise broken("a list of candidates is expected")
+        raise expected("a list of candidates is expected", "")
     return value
 
 

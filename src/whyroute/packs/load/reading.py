@@ -11,7 +11,7 @@ from ...basics.issues import Issue, child, did_you_mean, pointer, printable, quo
 from ...documents.fields import WireModel
 from ...documents.json_text import plain
 from ...documents.model_issues import read_model
-from ...documents.phrases import found, in_document_order, missing_keys, unknown_key
+from ...documents.phrases import in_document_order, missing, missing_keys, unknown_key, wrong
 from ...errors import InvalidCapabilityError, InvalidInputError
 from ...model.capability import Capability, read_capability
 from ...model.condition import CHECKED, Condition
@@ -128,7 +128,7 @@ class Definitions:
 
     def _test(self, document: Any) -> tuple[Any, list[Issue]]:
         if not isinstance(document, dict):
-            return None, [Issue("", f"{found(document)}; a test is an object")]
+            return None, [wrong("", document, "a test is an object")]
         issues: list[Issue] = []
         for key, what in (("tenant", "tenant"), ("capability", "capability")):
             if key in document:
@@ -166,7 +166,7 @@ class Definitions:
 def _candidate_issue(issue: Issue, document: Any) -> Issue:
     """Says how a candidate is written where it stands as `provider/model`."""
     steps = issue.path.split("/")[1:]
-    if steps[:1] != ["expect"] or not issue.message.endswith("an object is expected"):
+    if steps[:1] != ["expect"] or issue.data.get("wants") != "object":
         return issue
     value = document
     for step in steps:
@@ -175,7 +175,7 @@ def _candidate_issue(issue: Issue, document: Any) -> Issue:
         return issue
     provider, _, model = value.partition("/")
     written = f"{{provider: {provider}, model: {model}}}" if "/" not in model else "{provider: ..., model: ...}"
-    return Issue(issue.path, f"{issue.message}: write {shown(written)}")
+    return issue.with_more(f": write {shown(written)}")
 
 
 def _twice(providers: Iterable[Any], path: str) -> Iterable[Issue]:
@@ -240,24 +240,25 @@ def _part(model: type[WireModel]) -> Read:
         others = {"name": "tenantId"} if "tenantId" in known else {"tenantId": "name"}
         for index, issue in enumerate(issues):
             key = issue.path[1:]
-            if key not in document or key in known or "did you mean" in issue.message:
+            if issue.code != Issue.KEY or key not in document or key in known or issue.data["near"] is not None:
                 continue
             if key in FIELDS:
                 clauses = "the clauses that cap are `maxCostPerCallUsd` and `maxTokensPerCall`"
-                issues[index] = Issue(issue.path, f"{shown(key)} is a field for the conditions of rules; {clauses}")
+                message = f"{shown(key)} is a field for the conditions of rules; {clauses}"
+                issues[index] = Issue(issue.path, message, Issue.KEY)
             else:
-                issues[index] = Issue(issue.path, _unknown(key, known, document, others))
-        told = {f"`{to}` is missing" for key, to in others.items() if key in document and to not in document}
-        return value, [issue for issue in issues if issue.path or issue.message not in told]
+                issues[index] = _unknown(issue.path, key, known, document, others)
+        told = {to for key, to in others.items() if key in document and to not in document}
+        return value, [issue for issue in issues if issue.code != Issue.MISSING or issue.data["key"] not in told]
 
     return read
 
 
 def _region(document: Any) -> tuple[Any, list[Issue]]:
     if not isinstance(document, list):
-        return None, [Issue("", f"{found(document)}; a group is a list of region names")]
+        return None, [wrong("", document, "a group is a list of region names", wants="list")]
     issues = [
-        Issue(f"/{index}", f"{found(member)}; a region's name is a non-empty string")
+        wrong(f"/{index}", member, "a region's name is a non-empty string", wants="string")
         for index, member in enumerate(document)
         if not isinstance(member, str) or not member
     ]
@@ -334,21 +335,23 @@ def _strange(
         found_absent = missing_keys(absent, known, document)
         meant.update(child(path, key) for key in absent if key not in found_absent)
         meant.update(child(path, to) for key, to in (others or {}).items() if key in document and to not in document)
-    return [
-        Issue(child(path, key), _unknown(key, known, document, others or {})) for key in document if key not in known
-    ]
+    return [_unknown(child(path, key), key, known, document, others or {}) for key in document if key not in known]
 
 
 _PER_MILLION: Final = re.compile(r"1m|mil|mtok|perm", re.IGNORECASE)
 
 
-def _unknown(key: str, known: Collection[str], document: Mapping[str, Any], others: Mapping[str, str]) -> str:
+def _unknown(
+    path: str, key: str, known: Collection[str], document: Mapping[str, Any], others: Mapping[str, str]
+) -> Issue:
     if key in others and others[key] not in document:
-        return f"{shown(key)} is not a key here; did you mean {shown(others[key])}?"
-    message = unknown_key(key, known, document)
-    if "Usd" in key and _PER_MILLION.search(key) and message.endswith("1kTokens`?"):
-        return f"{message[:-1]}, a thousandth of the price per million?"
-    return message
+        return Issue(path, f"{shown(key)} is not a key here; did you mean {shown(others[key])}?", Issue.KEY)
+    issue = unknown_key(path, key, known, document)
+    near = issue.data["near"]
+    if "Usd" in key and _PER_MILLION.search(key) and near is not None and near.endswith("1kTokens"):
+        hint = f"did you mean {shown(near)}, a thousandth of the price per million?"
+        return Issue(path, f"{shown(key)} is not a key here; {hint}", Issue.KEY)
+    return issue
 
 
 def _provider(document: Any) -> tuple[Any, list[Issue]]:
@@ -357,10 +360,10 @@ def _provider(document: Any) -> tuple[Any, list[Issue]]:
     if isinstance(document, dict) and "onlyTenants" in document:
         only = document["onlyTenants"]
         if not isinstance(only, list):
-            issues.append(Issue("/onlyTenants", f"{found(only)}; `onlyTenants` is a list of tenants"))
+            issues.append(wrong("/onlyTenants", only, "`onlyTenants` is a list of tenants", wants="list"))
         else:
             issues += [
-                Issue(f"/onlyTenants/{index}", f"{found(name)}; the name of a tenant is a non-empty string")
+                wrong(f"/onlyTenants/{index}", name, "the name of a tenant is a non-empty string", wants="string")
                 for index, name in enumerate(only)
                 if not isinstance(name, str) or not name
             ]
@@ -383,7 +386,7 @@ def _capability(document: Any) -> tuple[Any, list[Issue]]:
     if issues:
         # The schema of declarations says more about them than the model does.
         issues = [issue for issue in issues if issue.path.split("/")[1:2] in (["name"], ["labels"], ["tokens"])]
-        issues += [Issue("", f"`{key}` is missing") for key in missing_keys(["name"], _ENTRY_KEYS, document)]
+        issues += [missing("", key) for key in missing_keys(["name"], _ENTRY_KEYS, document)]
         issues += _strange(document, "", _ENTRY_KEYS)
         declaration = {key: each for key, each in document.items() if key in _CAPABILITY_KEYS}
         if "needs" not in document and not missing_keys(["needs"], _ENTRY_KEYS, document):
@@ -419,12 +422,12 @@ def bundle_entry(document: Any) -> tuple[Any, list[Issue]]:
     from ...bundles.reading import slots_shape_issues, together_issues  # noqa: PLC0415 (takes long; few have bundles)
 
     if not isinstance(document, dict):
-        return None, [Issue("", f"{found(document)}; a bundle is an object with `name` and `slots`")]
-    issues = [Issue("", f"`{key}` is missing") for key in missing_keys(["name", "slots"], _BUNDLE_KEYS, document)]
+        return None, [wrong("", document, "a bundle is an object with `name` and `slots`")]
+    issues = [missing("", key) for key in missing_keys(["name", "slots"], _BUNDLE_KEYS, document)]
     issues += _strange(document, "", _BUNDLE_KEYS)
     name = document.get("name", "name")
     if not isinstance(name, str) or not name:
-        issues.append(Issue("/name", f"{found(name)}; a non-empty string is expected"))
+        issues.append(wrong("/name", name, "a non-empty string is expected", wants="string"))
     slots = document.get("slots")
     if "slots" in document:
         issues += slots_shape_issues(slots, "/slots")
@@ -449,7 +452,9 @@ def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
         return issues
     for key in _OF_THE_WIRE:
         if key in slot:
-            issues.append(Issue(child(path, key), f"{shown(key)} comes from the capability that the slot names"))
+            issues.append(
+                Issue(child(path, key), f"{shown(key)} comes from the capability that the slot names", Issue.KEY)
+            )
     capability = slot.get("capability", "")
     if isinstance(capability, str):
         if not capability and "capability" in slot:
@@ -462,7 +467,7 @@ def _empty_issues(expect: Mapping[str, Any]) -> Iterable[Issue]:
     """Keys that would hold whatever the request comes to; nobody `admitted`, though, says something."""
     for key, what in (("rejected", "candidate"), ("picks", "slot")):
         if isinstance(expect.get(key), dict | list) and not expect[key]:
-            yield Issue(child("/expect", key), f"{found(expect[key])}; `{key}` names at least one {what}")
+            yield wrong(child("/expect", key), expect[key], f"`{key}` names at least one {what}")
 
 
 _OF_BUNDLES: Final = ("fallback", "unsatisfiable", "core", "picks")
@@ -471,7 +476,7 @@ _OF_BUNDLES: Final = ("fallback", "unsatisfiable", "core", "picks")
 def _asked_issues(test: Mapping[str, Any]) -> list[Issue]:
     """A test is of a capability or of a bundle, and expects what goes with it."""
     if "bundle" in test and "capability" in test:
-        return [Issue("/bundle", "`bundle` stands beside `capability`; a test has one of them")]
+        return [Issue("/bundle", "`bundle` stands beside `capability`; a test has one of them", Issue.KEY)]
     if "bundle" not in test and missing_keys(["capability"], _keys_of(PackTest), test) and "capability" not in test:
         return [Issue("", "`capability` is missing, or `bundle`")]
     expect = test.get("expect")
@@ -482,7 +487,7 @@ def _asked_issues(test: Mapping[str, Any]) -> list[Issue]:
     else:
         strange = [key for key in keys if key == "picks"]
         what = "a bundle"
-    return [Issue(child("/expect", key), f"{shown(key)} is expected of {what}") for key in strange]
+    return [Issue(child("/expect", key), f"{shown(key)} is expected of {what}", Issue.KEY) for key in strange]
 
 
 def _descriptor(document: Any) -> tuple[Any, list[Issue]]:
@@ -511,8 +516,8 @@ def _one_or_more(value: Any, path: str, what: str) -> list[Issue]:
         return []
     if isinstance(value, list) and value:
         return [
-            Issue(child(path, index), f"{found(item)}; the name of a {what} is a non-empty string")
+            wrong(child(path, index), item, f"the name of a {what} is a non-empty string", wants="string")
             for index, item in enumerate(value)
             if not isinstance(item, str) or not item
         ]
-    return [Issue(path, f"{found(value)}; {expected} is expected")]
+    return [wrong(path, value, f"{expected} is expected")]

@@ -87,10 +87,7 @@ def overlay_from(document: Any) -> Overlay:
     cleaned, issues = plain(document)
     if issues:
         raise InvalidOverlayError(
-            issue._replace(message=issue.message + "; text goes in quotes")
-            if "has no JSON form" in issue.message or "is not a string" in issue.message
-            else issue
-            for issue in issues
+            issue.with_more("; text goes in quotes") if issue.code == Issue.FOREIGN else issue for issue in issues
         )
     try:
         return Overlay.model_validate(cleaned, by_name=False, by_alias=True)
