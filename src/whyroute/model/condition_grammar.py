@@ -4,11 +4,14 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
 
 from ..basics.globs import glob
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
+from ..documents.fields import Names, Number, OrAbsent, WireModel
 from ..documents.phrases import in_backticks, wrong
 from .metadata import LABEL_KEY
 
@@ -18,7 +21,13 @@ __all__ = [
     "OPERATORS",
     "REQUEST_FIELDS",
     "SOURCES",
+    "CandidateFields",
     "FieldType",
+    "NumberMatcher",
+    "RequestFields",
+    "SetMatcher",
+    "TextMatch",
+    "TextMatcher",
     "condition_issues",
     "field_type",
     "when_issues",
@@ -26,35 +35,125 @@ __all__ = [
 
 FieldType = Literal["text", "set", "number"]
 
-FIELDS: Final[Mapping[str, FieldType]] = MappingProxyType(
-    {
-        "provider": "text",
-        "model": "text",
-        "region": "text",
-        "kind": "text",
-        "feature": "set",
-        "attribute": "set",
-        "source": "text",
-        "contextWindow": "number",
-        "maxOutputTokens": "number",
-        "promptUsdPer1kTokens": "number",
-        "completionUsdPer1kTokens": "number",
-        "callUsd": "number",
-        "p95LatencyMs": "number",
-    }
-)
-"""What a condition over candidates may look at, beside the provider's labels (`labels.<key>`, which are text)."""
 
-REQUEST_FIELDS: Final[Mapping[str, FieldType]] = MappingProxyType(
-    {"kind": "text", "feature": "set", "capability": "text"}
-)
-"""What a condition over the request may look at, beside the request's labels."""
+def _with_filled_lists(schema: dict[str, Any]) -> None:
+    for key in schema["properties"].keys() & {"in", "notIn"}:
+        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
+
+
+class _Matcher(WireModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
+
+    exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
+
+
+class TextMatcher(_Matcher):
+    """What a text is compared with, letter by letter; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="equal to this")
+    ne: OrAbsent[str] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[Names] = Field(default=None, description="none of these")
+    like: OrAbsent[str] = Field(
+        default=None,
+        description="a glob over the whole value, case-sensitive: `*` is any text, `/` included, `?` one character",
+    )
+
+
+class SetMatcher(_Matcher):
+    """What a set is asked for; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="has this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="has one of these")
+
+
+class NumberMatcher(_Matcher):
+    """What a number is compared with; all that is given must hold."""
+
+    eq: OrAbsent[Number] = Field(default=None, description="equal to this")
+    ne: OrAbsent[Number] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[tuple[Number, ...]] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[tuple[Number, ...]] = Field(default=None, description="none of these")
+    lt: OrAbsent[Number] = Field(default=None, description="less than this")
+    lte: OrAbsent[Number] = Field(default=None, description="at most this")
+    gt: OrAbsent[Number] = Field(default=None, description="more than this")
+    gte: OrAbsent[Number] = Field(default=None, description="at least this")
+
+
+TextMatch = str | tuple[str, ...] | TextMatcher
+SetMatch = str | tuple[str, ...] | SetMatcher
+NumberMatch = Number | tuple[Number, ...] | NumberMatcher
+
+
+class CandidateFields(WireModel):
+    """What a condition over candidates may look at, beside the provider's labels (`labels.<key>`, which are text)."""
+
+    provider: OrAbsent[TextMatch] = Field(default=None, description="the provider's id")
+    model: OrAbsent[TextMatch] = Field(default=None, description="the model's name, without the provider's id")
+    region: OrAbsent[TextMatch] = Field(
+        default=None, description="the provider's region; the name of a group means its members too"
+    )
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the provider's kind")
+    feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
+    attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
+    source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
+    context_window: OrAbsent[NumberMatch] = Field(
+        default=None, description="how many tokens of prompt and answer it holds"
+    )
+    max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
+    prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"
+    )
+    completion_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
+    )
+    call_usd: OrAbsent[NumberMatch] = Field(
+        default=None, description="exact price of the request's tokens in USD; unknown when it names none"
+    )
+    p95_latency_ms: OrAbsent[NumberMatch] = Field(
+        default=None, alias="p95LatencyMs", description="in milliseconds; may be unknown"
+    )
+
+
+class RequestFields(WireModel):
+    """What a condition over the request may look at, beside the request's labels."""
+
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the kind asked for")
+    feature: OrAbsent[SetMatch] = Field(
+        default=None, description="the features among the needs: has it, or one of them"
+    )
+    capability: OrAbsent[TextMatch] = Field(default=None, description="the capability's name in the pack")
+
+
+_MATCHERS: Final[Mapping[FieldType, type[WireModel]]] = {
+    "text": TextMatcher,
+    "set": SetMatcher,
+    "number": NumberMatcher,
+}
+
+
+def _types(fields: type[WireModel]) -> Mapping[str, FieldType]:
+    """The fields under their wire names, each with its type."""
+    return MappingProxyType(
+        {
+            field.alias or name: kind
+            for name, field in fields.model_fields.items()
+            for kind, matcher in _MATCHERS.items()
+            if matcher in get_args(field.annotation)
+        }
+    )
+
+
+FIELDS: Final = _types(CandidateFields)
+"""The fields of candidates."""
+
+REQUEST_FIELDS: Final = _types(RequestFields)
+"""The fields of requests."""
 
 OPERATORS: Final[Mapping[FieldType, tuple[str, ...]]] = MappingProxyType(
     {
-        "text": ("eq", "ne", "in", "notIn", "like", "exists"),
-        "set": ("eq", "in", "exists"),
-        "number": ("eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists"),
+        kind: (*(field.alias or name for name, field in matcher.model_fields.items() if name != "exists"), "exists")
+        for kind, matcher in _MATCHERS.items()
     }
 )
 """The matchers that each type of field takes."""
