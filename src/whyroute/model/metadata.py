@@ -118,10 +118,14 @@ class ProviderMetadata(_Open):
         return cast("Self", found)
 
 
+_SOURCE: Final = "source"
+_PACK: Final = "pack"
+
+
 def source_of(metadata: ProviderMetadata) -> str:
     """Where a provider comes from: `pack` when its metadata says so under `source`, else `registered`."""
     extra = metadata.model_extra
-    return "pack" if extra is not None and extra.get("source") == "pack" else "registered"
+    return _PACK if extra is not None and extra.get(_SOURCE) == _PACK else "registered"
 
 
 LABELS_MAX_KEYS = 32
@@ -199,7 +203,7 @@ def _read(
     cleaned, unreadable = plain(_wire_form(value, path, by_name, misspelt), path, marked=True)
     for part, keys in _parts(cleaned):
         for key in part.keys() & keys if isinstance(part, dict) else ():
-            if part[key] is None:
+            if part[key] is None and key != _SOURCE:
                 part[key] = _NULL  # the models take null for absent
     problems, others, found = _judged(cleaned, path, validate)
     others += misspelt
@@ -218,6 +222,7 @@ def _is_tidy(value: Mapping[Any, Any]) -> bool:
         and type(labels) is dict
         and all(type(key) is str for key in labels)
         and type(value.get("attributes", models)) is list
+        and value.get(_SOURCE, _PACK) == _PACK
         and all(
             type(part) is dict and part.keys() <= keys and None not in part.values() for part, keys in _parts(value)
         )
@@ -227,7 +232,7 @@ def _is_tidy(value: Mapping[Any, Any]) -> bool:
 
 def _parts(meta: Mapping[Any, Any]) -> Iterator[tuple[Any, frozenset[str]]]:
     """What stands where metadata has an object, each with the keys that are known there."""
-    yield meta, _PROVIDER_KEYS
+    yield meta, _METADATA_KEYS
     models = meta.get("models")
     for model in models if isinstance(models, list) else ():
         yield model, _MODEL_KEYS
@@ -262,6 +267,7 @@ _PROVIDER_KEYS, _MODEL_KEYS, _COST_KEYS = (
     frozenset(field.alias or name for name, field in model.model_fields.items())
     for model in (ProviderMetadata, ModelInfo, ModelCost)
 )
+_METADATA_KEYS = _PROVIDER_KEYS | {_SOURCE}
 _PROVIDER_NAMES = _spellings(ProviderMetadata)
 _MODEL_NAMES = _spellings(ModelInfo)
 _COST_NAMES = _spellings(ModelCost)

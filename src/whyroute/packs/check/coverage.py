@@ -8,9 +8,9 @@ from ...basics.issues import shown
 from ...errors import WhyrouteError
 from ...model.capability import Capability, read_capability
 from ...model.timestamps import is_within, read_moment
+from ..load.entries import EVERY
 from ..load.models import CapabilityEntry, PackTest
 from ..load.pack import Pack
-from ..load.reading import EVERY
 from .findings import Finding, found
 from .survey import Survey
 

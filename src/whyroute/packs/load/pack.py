@@ -27,6 +27,7 @@ from ...solving.request import RequestTerms, Situation
 from ...wire.request import Request
 from ..source.problems import Place
 from .definitions import Definition
+from .entries import bundle_entry
 from .models import (
     BundleEntry,
     CapabilityEntry,
@@ -38,7 +39,6 @@ from .models import (
     Tenant,
     Tokens,
 )
-from .reading import bundle_entry
 
 if TYPE_CHECKING:
     from ...bundles.wire import BundleRequest

@@ -15,9 +15,9 @@ from ...model.provider import DeclaredProvider
 from ...model.request_facts import fact_issues
 from ...solving.request import Solved
 from ..load.definitions import Definition
+from ..load.entries import EVERY
 from ..load.models import PackTest
 from ..load.pack import Pack
-from ..load.reading import EVERY
 from ..source.problems import Place
 from .coverage import Coverage, Gatherer
 from .expectations import Judge, Mismatch
