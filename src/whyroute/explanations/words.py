@@ -18,7 +18,7 @@ from ..constraints.terms import (
     RegionTerm,
 )
 from ..documents.phrases import joined
-from ..model.provider import ModelInfo
+from ..model.metadata import ModelInfo
 from ..solving.request import Solved
 
 __all__ = ["clash_sentence", "counted", "described", "few", "named", "nearest_sentence", "tokens", "usd"]

@@ -15,8 +15,9 @@ from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
 from ..explanations.ties import tie_clause
 from ..model.capability import Capability
+from ..model.metadata import ModelInfo
 from ..model.policy import TenantPolicy
-from ..model.provider import ModelInfo, ModelProvider
+from ..model.provider import ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
 
