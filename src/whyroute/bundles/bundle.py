@@ -1,7 +1,7 @@
 """Bundles: the picks of all slots, the next best ones, and why, computed when they are read."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,12 +10,12 @@ from ..basics.issues import printable, quoted, shown
 from ..basics.numbers import Number, ecmascript
 from ..catalog.catalog import Candidate
 from ..documents.phrases import joined
-from ..errors import Reason, WhyrouteError
+from ..errors import BundleUnsatisfiableError, WhyrouteError
+from ..solving.joint import BundleShadow, JointSolved
 from .explanation import BundleExplanation, reasons_of_bundle
 from .ranking import Alternates, ranked_bundle
-from .solving import BundleShadow, JointSolved
 
-__all__ = ["Bundle", "BundleLimitError", "BundleUnsatisfiableError", "outcome_of"]
+__all__ = ["Bundle", "BundleLimitError", "outcome_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,61 +70,6 @@ class Bundle:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
-class BundleUnsatisfiableError(WhyrouteError):
-    """No candidates satisfy all slots of a bundle together.
-
-    Attributes:
-        tenant_id: The policy's tenant; None when no policy was given.
-    """
-
-    code: ClassVar[str] = "capability-unsatisfiable"
-
-    def __init__(
-        self,
-        message: str,
-        tenant_id: str | None,
-        reasons: Callable[[], tuple[Reason, ...]],
-        explanation: Callable[[], BundleExplanation],
-    ) -> None:
-        self.tenant_id = tenant_id
-        self._make_reasons = reasons
-        self._make_explanation = explanation
-        self._reasons: tuple[Reason, ...] | None = None
-        self._explanation: BundleExplanation | None = None
-        super().__init__(message)
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """For each constraint that rejected a candidate, in order, whom it admitted and rejected.
-
-        Ties between slots reject no candidate on its own; the explanation tells of them.
-        """
-        if self._reasons is None:
-            self._reasons = self._make_reasons()
-        return self._reasons
-
-    @property
-    def explanation(self) -> BundleExplanation:
-        """What clashes, between which slots, and what would have to change."""
-        if self._explanation is None:
-            self._explanation = self._make_explanation()
-        return self._explanation
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.message, self.tenant_id, self.reasons, self.explanation)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The error as it goes over the wire."""
-        tenant = {} if self.tenant_id is None else {"tenantId": self.tenant_id}
-        return {**super().to_dict(), **tenant, "reasons": [reason.to_dict() for reason in self.reasons]}
-
-
-def _unpickled(
-    message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: BundleExplanation
-) -> BundleUnsatisfiableError:
-    return BundleUnsatisfiableError(message, tenant_id, lambda: reasons, lambda: explanation)
-
-
 class BundleLimitError(WhyrouteError):
     """A search for a bundle ended at its limit before it found any; there may be one, or none.
 
@@ -157,10 +102,10 @@ def outcome_of(solved: JointSolved) -> Bundle | BundleUnsatisfiableError | Bundl
     if not found.proved:
         return BundleLimitError(solved.limit.nodes, solved.limit.seconds)
     return BundleUnsatisfiableError(
-        _failed(solved),
-        None if solved.policy is None else solved.policy.tenant_id,
-        lambda: reasons_of_bundle(solved),
-        lambda: BundleExplanation(solved),
+        lambda: _failed(solved),
+        tenant_id=None if solved.policy is None else solved.policy.tenant_id,
+        reasons=lambda: reasons_of_bundle(solved),
+        explanation=lambda: BundleExplanation(solved),
     )
 
 

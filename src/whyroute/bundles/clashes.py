@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from ..basics import bits
 from ..engine.deadlines import check_time
-from ..engine.joint import Budget, Different, Reaches
+from ..engine.joint import Different, Reaches, Same, SearchBudget
 from ..explanations.found import Conflicts
 from ..explanations.walker import one_core, walk
-from .compiling import Compiled, Same
-from .joint import feasible
-from .solving import JointSolved
+from ..solving.combining import feasible
+from ..solving.joint import JointSolved
+from ..solving.tie_columns import CompiledTie
 
 __all__ = ["Clashes"]
 
@@ -41,7 +41,7 @@ class Clashes:
     def __init__(self, solved: JointSolved, fixed: dict[int, int] | None = None) -> None:
         self._solved = solved
         self._fixed = fixed or {}
-        self._ties: tuple[Compiled, ...] = solved.compiled
+        self._ties: tuple[CompiledTie, ...] = solved.compiled
         self._tie_of = {index: each.tie for index, each in enumerate(solved.constraints) if each.tie is not None}
         self._rows = [self._rows_of(slot) for slot in range(len(solved.names))]
         everyone = solved.catalog.all()
@@ -61,7 +61,7 @@ class Clashes:
         ties = [self._ties[self._tie_of[index]] for index in chosen if index in self._tie_of]
         if not ties:
             return True
-        found = feasible(rows, ties, Budget(_NODES))
+        found = feasible(rows, ties, SearchBudget(_NODES))
         if found is None:
             self.undecided = True
         return found is not False

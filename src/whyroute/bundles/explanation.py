@@ -15,13 +15,13 @@ from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
 from ..explanations.relaxations import DeadEnd
 from ..model.provider import SetupFailure
+from ..solving.joint import BundleShadow, JointConstraint, JointSolved
 from .clashes import Clashes
 from .contrast import BundleContrast, contrast_of
 from .failing import NearBundle, failures_of
 from .ranking import RankedBundle, ranked_bundle
 from .relaxing import BundleRelaxation, failing_exactly, relax_bundle
 from .sentences import clash_sentence
-from .solving import BundleShadow, JointConstraint, JointSolved
 
 __all__ = ["BundleExplanation", "SlotUnknown", "reasons_of_bundle"]
 

@@ -18,10 +18,10 @@ from ..constraints.terms import ListTerm, RegionListTerm
 from ..explanations.edits import Draft, Operation, outermost
 from ..explanations.relaxations import DeadEnd, Moves, editable, two_edits
 from ..model.regions import NO_REGIONS
-from .joint import Best, best
-from .ordering import costs_of, ranked_of
-from .solving import JointConstraint, JointSolved
-from .ties import Tie
+from ..solving.combining import Best, best
+from ..solving.joint import JointConstraint, JointSolved
+from ..solving.ordering import costs_of, ranked_of
+from ..solving.ties import Tie
 
 __all__ = ["BundleRelaxation", "failing_exactly", "relax_bundle"]
 

@@ -6,11 +6,11 @@ from ..basics.issues import printable, shown
 from ..basics.numbers import ecmascript, wire_number
 from ..catalog.catalog import Candidate
 from ..documents.phrases import joined
-from ..engine.joint import Budget
+from ..engine.joint import SearchBudget
 from ..explanations.words import clash_sentence as slot_clash_sentence, few, named
-from .joint import best
-from .ordering import costs_of, ranked_of
-from .solving import JointConstraint, JointSolved
+from ..solving.combining import best
+from ..solving.joint import JointConstraint, JointSolved
+from ..solving.ordering import costs_of, ranked_of
 
 __all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase", "shadow_sentence"]
 
@@ -136,7 +136,7 @@ def _nearest(solved: JointSolved, core: Sequence[JointConstraint]) -> str | None
             for slot, each in enumerate(ranked)
         ]
     others = [solved.compiled[each.tie] for each in ties if each.tie is not None and each is not left_out]
-    numbers = best([each.numbers for each in ranked], costs, others, Budget(_NODES)).numbers
+    numbers = best([each.numbers for each in ranked], costs, others, SearchBudget(_NODES)).numbers
     if numbers is None:
         return None
     picks = picks_phrase(solved, numbers, left_out.slots)

@@ -7,17 +7,17 @@ from typing import Any
 from ..basics.issues import Issue, child
 from ..catalog.catalog import Catalog
 from ..documents.json_text import plain
-from ..errors import InvalidCapabilityError, WhyrouteError
+from ..errors import BundleUnsatisfiableError, InvalidCapabilityError, WhyrouteError
 from ..model.capability import read_capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import read_moment
+from ..solving.joint import JointSolved, SearchLimit, Slot, solve_jointly
 from ..solving.request import Situation
-from .bundle import Bundle, BundleLimitError, BundleUnsatisfiableError, outcome_of
+from ..solving.ties import Tie
+from .bundle import Bundle, BundleLimitError, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues
-from .solving import JointSolved, SearchLimit, Slot, solve_jointly
-from .ties import Tie
 
 __all__ = ["BundleRequest", "read_bundle"]
 

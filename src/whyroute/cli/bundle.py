@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..basics.issues import shown
-from ..bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of
+from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.explanation import BundleExplanation
-from ..bundles.solving import JointSolved, SearchLimit
 from ..bundles.wire import BundleRequest
-from ..errors import WhyrouteError
+from ..errors import BundleUnsatisfiableError, WhyrouteError
 from ..providers.provider_files import read_document
 from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from ..solving.joint import JointSolved, SearchLimit
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
 from .inputs import request_document

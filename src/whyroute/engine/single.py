@@ -1,6 +1,6 @@
 """The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all.
 
-Beside `jointsolver` this is the only module that imports `constraint`.
+Beside `joint` this is the only module that imports `constraint`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

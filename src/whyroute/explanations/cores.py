@@ -6,7 +6,7 @@ rest of them: a set that hits every signature hits every minimal one.
 
 from collections.abc import Sequence
 
-from .corrections import Group, MinimalSignatures, folded, in_full, minimal_signatures
+from .corrections import ConstraintGroup, MinimalSignatures, folded, in_full, minimal_signatures
 from .found import Conflicts, Found
 from .hitting import WORK, hitting_sets, transposed
 
@@ -45,7 +45,7 @@ def conflicts(
     return Conflicts(_cores(groups, found, core_limit, work), in_full(groups, found, correction_limit))
 
 
-def _cores(groups: Sequence[Group], found: MinimalSignatures, limit: int, work: int) -> Found[int]:
+def _cores(groups: Sequence[ConstraintGroup], found: MinimalSignatures, limit: int, work: int) -> Found[int]:
     # Edges are numbered: the signatures that are listed, then the remaining candidates.
     listed = len(found.signatures)
     hits = transposed(found.signatures, len(groups))

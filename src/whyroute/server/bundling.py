@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from ..basics.issues import Issue, child, kind_of
-from ..bundles import Bundle, BundleLimitError, BundleUnsatisfiableError, SearchLimit
-from ..bundles.bundle import outcome_of
+from ..bundles.bundle import Bundle, BundleLimitError, outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..bundles.reading import why_not_issues
 from ..bundles.wire import BundleRequest
-from ..errors import InvalidRequestError
+from ..errors import BundleUnsatisfiableError, InvalidRequestError
 from ..packs import Pack, ResolvedBundle
+from ..solving.joint import SearchLimit
 from .routing import read_body, shared_issues
 from .tenants import Holdings
 
@@ -134,4 +134,6 @@ def route_bundle(
 
 def _asked_about(error: BundleUnsatisfiableError, explanation: BundleExplanation) -> BundleUnsatisfiableError:
     """The error with an explanation that answers what was asked about, too."""
-    return BundleUnsatisfiableError(error.message, error.tenant_id, lambda: error.reasons, lambda: explanation)
+    return BundleUnsatisfiableError(
+        error.message, tenant_id=error.tenant_id, reasons=lambda: error.reasons, explanation=lambda: explanation
+    )

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from ..bundles import Bundle, BundleUnsatisfiableError
+from ..bundles.bundle import Bundle
+from ..errors import BundleUnsatisfiableError
 from ..routing.decision import Decision
 from .bundling import BundleAsked, BundleRouted
 from .packs import PackInForce

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...basics.numbers import Number, ecmascript, wire_number
-from ...bundles import BundleExplanation, BundleRelaxation, JointConstraint
 from ...bundles.bundle import Bundle, outcome_of
+from ...bundles.explanation import BundleExplanation
+from ...bundles.relaxing import BundleRelaxation
 from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ...bundles.ties import Tie
 from ...catalog.catalog import Candidate
 from ...documents.phrases import joined
 from ...explanations.words import counted
+from ...solving.joint import JointConstraint
+from ...solving.ties import Tie
 from ..bundles import not_to_change, ways_by_owner, why_not_words
 from . import markup
 from .document import data, filled, page_style

@@ -11,16 +11,16 @@ from ..basics.issues import Issue, child, shown
 from ..catalog.catalog import Candidate, Catalog
 from ..constraints.named import NamedConstraint, Origin, Owner
 from ..engine.deadlines import check_time
-from ..engine.joint import Budget
+from ..engine.joint import SearchBudget
 from ..errors import InvalidRequestError
 from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
-from ..solving.request import Situation, Solved, solve
-from .compiling import Compiled, Compiler
-from .joint import Best, best
-from .ordering import Ranked, costs_of, ranked_of
+from .combining import Best, best
+from .ordering import RankedSlot, costs_of, ranked_of
+from .request import Situation, Solved, solve
+from .tie_columns import CompiledTie, Compiler
 from .ties import Tie
 
 __all__ = ["BundleShadow", "JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
@@ -50,9 +50,9 @@ class SearchLimit:
         if issues:
             raise InvalidRequestError(issues)
 
-    def budget(self) -> Budget:
+    def budget(self) -> SearchBudget:
         """A budget for one search."""
-        return Budget(self.nodes, self.seconds)
+        return SearchBudget(self.nodes, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +171,13 @@ class JointSolved:
     limit: SearchLimit
 
     @cached_property
-    def compiled(self) -> tuple[Compiled, ...]:
+    def compiled(self) -> tuple[CompiledTie, ...]:
         """The ties as integers."""
         compiler = Compiler(self.catalog, self.names)
         return tuple(map(compiler.compiled, self.ties))
 
     @cached_property
-    def ranked(self) -> tuple[Ranked, ...]:
+    def ranked(self) -> tuple[RankedSlot, ...]:
         """For each slot, the candidates that qualify on their own, in rank order."""
         return tuple(ranked_of(solved, solved.survivors) for solved in self.slots)
 
