@@ -17,9 +17,6 @@ from .bundles.ranking import (
     Alternates as Alternates,
     RankedBundle as RankedBundle,
 )
-from .bundles.relaxing import (
-    BundleRelaxation as BundleRelaxation,
-)
 from .bundles.routing import (
     explain_bundle as explain_bundle,
     route_bundle as route_bundle,
@@ -67,6 +64,9 @@ from .explanations import (
     ReasonGroup as ReasonGroup,
     Relaxation as Relaxation,
     Unknown as Unknown,
+)
+from .explanations.relaxations import (
+    BundleRelaxation as BundleRelaxation,
 )
 from .model.calls import (
     CalledModel as CalledModel,

@@ -13,14 +13,14 @@ from ..errors import Reason
 from ..explanations import Limits, reasons_of
 from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
-from ..explanations.relaxations import DeadEnd
+from ..explanations.relaxations import BundleRelaxation, DeadEnd, Moves
+from ..explanations.relaxing import failing_exactly, nearest_among, relax
 from ..model.provider import SetupFailure
 from ..solving.joint import BundleShadow, JointConstraint, JointSolved
 from .clashes import Clashes
 from .contrast import BundleContrast, contrast_of
 from .failing import NearBundle, failures_of
 from .ranking import RankedBundle, ranked_bundle
-from .relaxing import BundleRelaxation, failing_exactly, relax_bundle
 from .sentences import clash_sentence
 
 __all__ = ["BundleExplanation", "SlotUnknown", "reasons_of_bundle"]
@@ -148,11 +148,13 @@ class BundleExplanation:
     def _nearest(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...]:
         """The first corrections, each with the best bundle that fails exactly its constraints, if it was found."""
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        return tuple((each, failing_exactly(self.solved, each)) for each in sets)
+        return tuple(
+            (each, nearest_among(self.solved, each, failing_exactly(self.solved, each)).numbers) for each in sets
+        )
 
     @cached_property
-    def _ways(self) -> tuple[BundleRelaxation | DeadEnd, ...]:
-        return tuple(relax_bundle(self.solved, correction, numbers) for correction, numbers in self._nearest)
+    def _ways(self) -> tuple[Moves | DeadEnd, ...]:
+        return tuple(relax(self.solved, correction, numbers) for correction, numbers in self._nearest)
 
     @property
     def relaxations(self) -> tuple[BundleRelaxation, ...]:

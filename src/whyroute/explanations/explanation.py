@@ -18,7 +18,7 @@ from .cores import conflicts
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
 from .graph import graph_of
-from .relaxations import DeadEnd, Relaxation, relax
+from .relaxations import DeadEnd, Moves, Relaxation
 from .usermessage import user_message
 
 if TYPE_CHECKING:
@@ -198,8 +198,16 @@ class Explanation:
         return tuple([tuple([named[index] for index in each]) for each in sets])
 
     @computed
-    def _ways(self) -> tuple[Relaxation | DeadEnd, ...]:
-        return tuple(relax(self.solved, each) for each in self._conflicts.corrections.sets[: self.limits.relaxations])
+    def _ways(self) -> tuple[Moves | DeadEnd, ...]:
+        from ..solving.joint import JointSolved  # noqa: PLC0415
+        from .relaxing import failing_exactly, nearest_among, relax  # noqa: PLC0415 (takes long to load, and most routes succeed)
+
+        joint = JointSolved.of_one(self.solved)
+        found = []
+        for each in self._conflicts.corrections.sets[: self.limits.relaxations]:
+            nearest = nearest_among(joint, each, failing_exactly(joint, each))
+            found.append(relax(joint, each, nearest.numbers))
+        return tuple(found)
 
     @computed
     def relaxations(self) -> tuple[Relaxation, ...]:

@@ -7,10 +7,10 @@ from ..basics.numbers import ecmascript
 from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.contrast import BundleContrast
 from ..bundles.explanation import BundleExplanation
-from ..bundles.relaxing import BundleRelaxation
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ..catalog.catalog import Candidate
 from ..documents.phrases import joined
+from ..explanations.relaxations import BundleRelaxation
 from ..solving.joint import JointConstraint
 from .lines import WIDTH, Line, pair, printable, within
 from .prose import dead_ends

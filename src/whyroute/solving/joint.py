@@ -170,6 +170,16 @@ class JointSolved:
     setup_failures: tuple[SetupFailure, ...]
     limit: SearchLimit
 
+    @classmethod
+    def of_one(cls, solved: Solved) -> "JointSolved":
+        """A request for one capability as a bundle of one slot, which has no name."""
+        return cls(("",), (solved,), (), solved.catalog, solved.policy, solved.setup_failures, SearchLimit())
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a request for one capability: its one slot has no name."""
+        return self.names == ("",)
+
     @cached_property
     def compiled(self) -> tuple[CompiledTie, ...]:
         """The ties as integers."""
@@ -189,6 +199,9 @@ class JointSolved:
     @cached_property
     def best(self) -> Best:
         """The best bundle."""
+        if self.alone:  # the first of those that qualify: there is nothing to search
+            (slot,) = self.slots
+            return Best((slot.ranked(slot.survivors).best(),) if slot.survivors else None, True)
         return self.best_among(None)
 
     def best_among(self, places: Sequence[int] | None) -> Best:
@@ -277,7 +290,11 @@ class JointSolved:
                 if constraint.owner == "caller":
                     own.append(
                         JointConstraint(
-                            f"{name}:{constraint.id}", "caller", constraint.label, (index,), {index: constraint}
+                            f"{name}:{constraint.id}" if name else constraint.id,
+                            "caller",
+                            constraint.label,
+                            (index,),
+                            {index: constraint},
                         )
                     )
                 else:

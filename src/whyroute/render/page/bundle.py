@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...basics.numbers import Number, ecmascript, wire_number
 from ...bundles.bundle import Bundle, outcome_of
 from ...bundles.explanation import BundleExplanation
-from ...bundles.relaxing import BundleRelaxation
 from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
 from ...catalog.catalog import Candidate
 from ...documents.phrases import joined
+from ...explanations.relaxations import BundleRelaxation
 from ...explanations.words import counted
 from ...solving.joint import JointConstraint
 from ...solving.ties import Tie
