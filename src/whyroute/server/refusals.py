@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import CapabilityUnsatisfiableError, UnsatisfiableError, reasons_text
+from ..errors import UnsatisfiableError, reasons_text
 
 __all__ = ["unsatisfiable_pieces"]
 
@@ -17,10 +17,7 @@ def unsatisfiable_pieces(error: UnsatisfiableError[Any], request_id: str) -> Ite
     yield '"reasons": '
     yield from reasons_text(error.reasons)
     yield ', "explanation": '
-    if isinstance(error, CapabilityUnsatisfiableError):
-        yield from error.explanation.iter_json()
-    else:
-        yield error.explanation.to_json()
+    yield from error.explanation.iter_json()
     yield f'}}, "requestId": {_json(request_id)}}}}}'
 
 

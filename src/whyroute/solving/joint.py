@@ -332,6 +332,13 @@ class JointSolved:
         picks = None if found.numbers is None else self.picks(found.numbers)
         return BundleShadow(picks, by, found.proved)
 
+    def declared(self) -> "JointSolved":
+        """The same over providers that are known by their metadata alone, which can be sent to another process."""
+        declared = [slot.declared() for slot in self.slots]
+        catalog = declared[0].catalog
+        slots = tuple(replace(each, catalog=catalog).again(each.capability, each.policy) for each in declared)
+        return replace(self, slots=slots, catalog=catalog)
+
     def again(
         self,
         capabilities: Sequence[Capability],
