@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..solving.joint import JointConstraint, JointSolved
     from ..solving.request import Solved
 
-__all__ = ["Explained", "Limits", "constraint_dict"]
+__all__ = ["C", "Explained", "Limits", "R", "constraint_dict"]
 
 S = TypeVar("S", bound="Solved | JointSolved")
 W = TypeVar("W")
