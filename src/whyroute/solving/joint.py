@@ -332,6 +332,10 @@ class JointSolved:
         picks = None if found.numbers is None else self.picks(found.numbers)
         return BundleShadow(picks, by, found.proved)
 
+    def matched(self) -> dict[str, tuple[Candidate, ...]]:
+        """The candidates that qualify for each slot on its own, in input order."""
+        return {name: slot.matched() for name, slot in zip(self.names, self.slots, strict=True)}
+
     def declared(self) -> "JointSolved":
         """The same over providers that are known by their metadata alone, which can be sent to another process."""
         declared = [slot.declared() for slot in self.slots]

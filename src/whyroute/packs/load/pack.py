@@ -40,7 +40,7 @@ from .models import (
 from .reading import bundle_entry
 
 if TYPE_CHECKING:
-    from ...bundles.wire import BundleRequest
+    from ...wire.bundles import BundleRequest
     from .compiled import CompiledPack
 
 __all__ = [
@@ -887,8 +887,8 @@ class ResolvedBundle:
         """
         # They take long to load, and few packs have bundles.
         from ...bundles.reading import read_together  # noqa: PLC0415
-        from ...bundles.wire import BundleRequest  # noqa: PLC0415
         from ...solving.joint import Slot  # noqa: PLC0415
+        from ...wire.bundles import BundleRequest  # noqa: PLC0415
 
         document = copy.deepcopy(self.request) if "request" in include else self._facts()
         if "request" in include and setup_failures:
