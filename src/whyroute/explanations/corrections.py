@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..basics import bits
 from .found import Found
 
-__all__ = ["ConstraintGroup", "MinimalSignatures", "corrections", "folded", "in_full", "minimal_signatures"]
+__all__ = ["ConstraintGroup", "MinimalSignatures", "folded", "in_full", "minimal_signatures"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,6 @@ class MinimalSignatures:
 
     signatures: tuple[tuple[int, ...], ...]
     remaining: int
-
-
-def corrections(admitted: Sequence[int], size: int, limit: int = 64) -> Found[int]:
-    """The minimal sets of constraints whose removal lets at least one candidate through, as constraint indices.
-
-    There are none when something qualifies already, and none when there are no candidates.
-
-    Args:
-        admitted: For each constraint, the set of candidates that it admits.
-        size: How many candidates there are.
-        limit: How many sets at most. Time grows with it, times constraints, times candidates: never exponentially.
-    """
-    groups = folded(admitted, size)
-    found = minimal_signatures(groups, size, limit)
-    return in_full(groups, found, limit)
 
 
 def folded(admitted: Sequence[int], size: int) -> list[ConstraintGroup]:
