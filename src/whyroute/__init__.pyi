@@ -21,10 +21,8 @@ from .bundles.routing import (
     explain_bundle as explain_bundle,
     route_bundle as route_bundle,
 )
-from .catalog.catalog import (
-    Candidate as Candidate,
-    Catalog as Catalog,
-)
+from .catalog.candidate import Candidate as Candidate
+from .catalog.catalog import Catalog as Catalog
 from .constraints.named import (
     Constraints as Constraints,
     NamedConstraint as NamedConstraint,

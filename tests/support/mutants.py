@@ -33,17 +33,21 @@ from paths import ROOT
 
 PACKAGE = ROOT / "src" / "whyroute"
 MODULES = (
-    *("basics/bits.py", "basics/globs.py", "catalog/catalog.py", "model/condition.py", "solving/ranking.py"),
+    *("basics/bits.py", "basics/globs.py", "catalog/*.py", "model/condition.py", "solving/ranking.py"),
     *("constraints/named.py", "constraints/rule_terms.py", "constraints/terms.py", "constraints/three_valued.py"),
     *("explanations/*.py", "bundles/*.py"),
 )
 FIRST = {
-    "bundles/": "bundles/test_bundle laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page",
-    "explanations/": (
-        "laws/test_situations explanations/test_hitting bundles/test_ties explanations/test_cores "
-        "explanations/test_graph explanations/test_walker explanations/test_reasons explanations/test_explanation"
+    "bundles/": (
+        "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations "
+        "laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page"
     ),
-    "catalog/catalog.py": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
+    "explanations/": (
+        "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting "
+        "bundles/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
+        "explanations/test_reasons explanations/test_explanation"
+    ),
+    "catalog/": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
     "basics/bits.py": "basics/test_bits catalog/test_catalog explanations/test_hitting",
     "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_requests packs/test_pack",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..basics.issues import printable, quoted, shown
 from ..basics.numbers import Number, ecmascript
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import BundleUnsatisfiableError, WhyrouteError
 from ..solving.joint import BundleShadow, JointSolved

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..solving.combining import best
 from ..solving.joint import JointConstraint, JointSolved
 from ..solving.ordering import costs_of, ranked_of

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ..basics.computed import computed
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..errors import Reason
 from ..explanations import reasons_of

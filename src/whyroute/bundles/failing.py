@@ -6,7 +6,7 @@ from typing import Any
 
 from ..basics.issues import shown
 from ..basics.numbers import Number, ecmascript, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import RejectionReason
 from ..solving.joint import JointConstraint, JointSolved

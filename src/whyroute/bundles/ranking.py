@@ -7,7 +7,7 @@ from typing import Any
 
 from ..basics.frozen import FrozenDict
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..solving.joint import JointSolved
 from ..solving.ordering import total_score
 

@@ -11,7 +11,7 @@ from ..errors import InvalidCapabilityError
 from ..model.capability import Capability, read_capability
 from ..model.request_facts import label_issues, token_issues
 from ..solving.joint import Slot
-from ..solving.request import Situation
+from ..solving.situation import Situation
 from ..solving.ties import Tie, read_tie, tie_issues
 
 __all__ = [

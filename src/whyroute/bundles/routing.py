@@ -13,7 +13,7 @@ from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.timestamps import Moment
 from ..solving.joint import JointSolved, SearchLimit, solve_jointly
-from ..solving.request import RuleArguments, Situation, situation_of
+from ..solving.situation import RuleArguments, Situation, situation_of
 from ..solving.ties import Tie
 from .bundle import Bundle, outcome_of
 from .explanation import BundleExplanation

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ..basics.issues import printable, shown
 from ..basics.numbers import ecmascript, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..engine.joint import SearchBudget
 from ..explanations.words import clash_sentence as slot_clash_sentence, few, named

@@ -12,7 +12,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, BinaryIO, Final
 
 from ..basics.issues import Issue, printable
-from ..documents.json_text import JsonTextError, read_json, terminal_safe
+from ..documents.json_text import read_json, terminal_safe
 from ..engine.single import EngineName
 from ..errors import InvalidRequestError
 from ..wire.request import answer_json, id_of
@@ -117,7 +117,7 @@ def _fault(line: bytes, error: Exception) -> bytes:
     message = f"a fault of whyroute's own: {told}; please report it"
     try:
         given_id = id_of(read_json(line))
-    except JsonTextError:
+    except Exception:  # reading may be what fails
         given_id = {}
     return _line({**given_id, "error": {"code": "internal", "message": message}})
 

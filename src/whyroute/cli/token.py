@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import WhyrouteError
-from ..model.timestamps import moment_issues, read_moment, written
+from ..model.timestamps import moment_issues, moment_of, read_moment
 from .output import CommandError, print_text, remark
 
 __all__ = ["run_token"]
@@ -42,7 +42,7 @@ def run_token(tenant: str, file: Path, expires: str | None, revoked: str | None)
 
 
 def _expiry(expires: str) -> str:
-    if read_moment(expires).end > read_moment(written(datetime.now(UTC))).start:
+    if read_moment(expires).end > moment_of(datetime.now(UTC)).start:
         return f"expires {expires}"
     return f"expired {expires}: no request with it is answered"
 

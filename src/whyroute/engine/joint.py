@@ -1,8 +1,7 @@
 """Joint search: one row for each of several variables, tied together, at the least total cost.
 
 A search is one `Problem` of the library: a `Domain` a variable that holds its rows as a bit set, ties as library
-constraints that check forward by intersecting such sets, and a `Solver` that branches and bounds. Beside `single` this
-is the only module that imports `constraint`.
+constraints that check forward by intersecting such sets, and a `Solver` that branches and bounds.
 """
 
 import time
@@ -15,7 +14,7 @@ from constraint import Constraint, Problem, Solver
 
 from ..basics import bits
 from ..basics.bits import BitSlices
-from ..engine.deadlines import check_time
+from .deadlines import check_time
 from .single import BitSetDomain, EngineError
 
 __all__ = ["AtMost", "Different", "Reaches", "Reduced", "Same", "SearchBudget", "SearchTie", "SpentError", "search"]

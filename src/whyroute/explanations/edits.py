@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..basics.issues import child, shown
 from ..basics.numbers import Number, as_double, ecmascript, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import (
     ContextWindowTerm,

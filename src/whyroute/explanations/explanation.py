@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..basics.computed import computed
 from ..basics.issues import Issue, shown
 from ..basics.numbers import Number, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
 from ..solving.request import Shadow, Solved

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..basics.frozen import frozen, thawed
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Owner
 from ..documents.phrases import in_backticks
 from .edits import Edit, Operation

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from ..basics.issues import shown
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
 from ..model.features import UNSPECIFIED_REGION

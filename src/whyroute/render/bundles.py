@@ -9,7 +9,7 @@ from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.contrast import BundleContrast
 from ..bundles.explanation import BundleExplanation
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..explanations.relaxations import BundleRelaxation
 from ..explanations.ways import WaysOut, ways_out

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..basics.issues import printable
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..explanations import Explanation
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..basics.computed import computed
 from ..basics.issues import printable, quoted, shown
 from ..basics.numbers import Number, ecmascript, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
@@ -20,7 +20,7 @@ from ..model.provider import ModelInfo, ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
 
-__all__ = ["Decision", "outcome_of"]
+__all__ = ["Decision", "decided", "outcome_of", "unsatisfiable"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
 _LABELS_SHOWN = 3
@@ -107,9 +107,17 @@ class Decision:
 
 def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
     """The decision, or the error that says that there is none."""
-    if solved.survivors:
-        ranking = solved.ranked(solved.survivors)
-        return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+    return decided(solved) if solved.survivors else unsatisfiable(solved)
+
+
+def decided(solved: Solved) -> Decision:
+    """The decision among candidates that qualify, of which there are some."""
+    ranking = solved.ranked(solved.survivors)
+    return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+
+
+def unsatisfiable(solved: Solved) -> CapabilityUnsatisfiableError:
+    """That nothing qualifies. Each raise takes a new one, which keeps where it was raised."""
     return CapabilityUnsatisfiableError(
         lambda: _failed(solved),
         tenant_id=None if solved.policy is None else solved.policy.tenant_id,

@@ -1,4 +1,7 @@
-"""What is kept of each decision: enough, with the pack, to come to it again; never what is sent to a model."""
+"""What is kept of each decision, and never what is sent to a model.
+
+It is enough, with the pack and the providers that were registered, to come to the decision again.
+"""
 
 from datetime import UTC, datetime
 from typing import Any

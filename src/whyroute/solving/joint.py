@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ..basics import bits
 from ..basics.issues import Issue, child, shown
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint, Origin, Owner
 from ..engine.deadlines import check_time
 from ..engine.joint import SearchBudget
@@ -19,7 +20,8 @@ from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
 from .combining import Best, best
 from .ordering import RankedSlot, costs_of, ranked_of
-from .request import Situation, Solved, solve
+from .request import Solved, solve
+from .situation import Situation
 from .tie_columns import CompiledTie, Compiler
 from .ties import Tie
 
@@ -126,7 +128,7 @@ class BundleShadow:
 
     Attributes:
         picks: The candidate of each slot that would be picked; None when there would be no bundle, or none was found.
-        by: The ids of those rules that would reject a candidate that qualifies for a slot, or change the rank of one.
+        by: The ids of those rules that would reject a candidate that qualifies for a slot, or prefer one.
         proved: Whether that is proved; no when the search ended at its limit.
     """
 

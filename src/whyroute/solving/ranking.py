@@ -14,7 +14,8 @@ from typing import Any, Protocol, overload
 
 from ..basics import bits
 from ..basics.numbers import Number, scaled, wire_number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..model.capability import Preference
 
 __all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "Scores", "Weights", "Wishes", "rank"]

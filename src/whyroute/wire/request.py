@@ -34,7 +34,8 @@ from ..model.provider import (
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
 from ..routing.decision import Decision, outcome_of
-from ..solving.request import RequestTerms, Situation, Solved
+from ..solving.request import RequestTerms, Solved
+from ..solving.situation import Situation
 from .answering import WireRequest
 
 if TYPE_CHECKING:

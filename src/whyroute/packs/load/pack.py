@@ -22,7 +22,8 @@ from ...model.regions import Regions, regions_of
 from ...model.request_facts import label_issues
 from ...model.rule import Rule, Waiver
 from ...model.timestamps import moment_issues, written
-from ...solving.request import RequestTerms, Situation
+from ...solving.request import RequestTerms
+from ...solving.situation import Situation
 from ...wire.request import Request
 from ..source.problems import Place
 from .definitions import Definition

@@ -8,7 +8,7 @@ from ...basics.numbers import Number, ecmascript, wire_number
 from ...bundles.bundle import Bundle, outcome_of
 from ...bundles.explanation import BundleExplanation
 from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...documents.phrases import joined
 from ...explanations.relaxations import BundleRelaxation
 from ...explanations.ways import ways_out

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...constraints.named import NamedConstraint
 from ...explanations.explained import R
 from ...explanations.relaxations import DeadEnd
