@@ -11,7 +11,8 @@ from ..basics.numbers import Number, ecmascript
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import BundleUnsatisfiableError, WhyrouteError
-from ..solving.joint import BundleShadow, JointSolved
+from ..solving.joint import JointSolved
+from ..solving.request import Shadow
 from .explanation import BundleExplanation, reasons_of_bundle
 from .ranking import Alternates, ranked_bundle
 
@@ -46,7 +47,7 @@ class Bundle:
         return BundleExplanation(self._solved)
 
     @property
-    def shadow(self) -> BundleShadow | None:
+    def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force."""
         return self._solved.shadow
 

@@ -14,7 +14,7 @@ from ..explanations.explained import Explained, constraint_dict
 from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
 from ..explanations.relaxations import BundleRelaxation
-from ..solving.joint import BundleShadow, JointConstraint, JointSolved
+from ..solving.joint import JointConstraint, JointSolved
 from .clashes import Clashes
 from .contrast import BundleContrast, contrast_of
 from .failing import NearBundle, failures_of
@@ -80,11 +80,6 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
             return self.solved.best.proved
         asked = self._conflicts, self.core  # either may ask what is too hard to prove
         return bool(asked) and not self._clashes.undecided
-
-    @property
-    def shadow(self) -> BundleShadow | None:
-        """What enforcing the rules that are only tried out would give; None when none is in force."""
-        return self.solved.shadow
 
     # When nothing qualifies.
 

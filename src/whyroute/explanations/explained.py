@@ -17,7 +17,7 @@ from .relaxations import DeadEnd, Moves
 
 if TYPE_CHECKING:
     from ..solving.joint import JointConstraint, JointSolved
-    from ..solving.request import Solved
+    from ..solving.request import Shadow, Solved
 
 __all__ = ["C", "Explained", "Limits", "R", "constraint_dict"]
 
@@ -102,6 +102,11 @@ class Explained(ABC, Generic[S, W, C, R]):
     def setup_failures(self) -> tuple[SetupFailure, ...]:
         """Registered providers that were no candidates because they could not be set up."""
         return self.solved.setup_failures
+
+    @property
+    def shadow(self) -> "Shadow | None":
+        """What enforcing the rules that are only tried out would give; None when none is in force."""
+        return self.solved.shadow
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ from ..basics.numbers import Number, exact, wire_number
 from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
-from ..solving.request import Shadow, Solved
+from ..solving.request import Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
 from .explained import Explained, constraint_dict
@@ -88,11 +88,6 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
     def shadows(self) -> tuple[NamedConstraint, ...]:
         """The rules that are only tried out; they reject nobody, and their counts say what they would do."""
         return self.solved.shadows
-
-    @property
-    def shadow(self) -> Shadow | None:
-        """What enforcing the rules that are only tried out would give; None when none is in force."""
-        return self.solved.shadow
 
     @property
     def survivors(self) -> int:

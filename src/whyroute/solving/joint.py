@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import Any, Literal
 
 from ..basics import bits
 from ..basics.issues import Issue, child, shown
@@ -20,12 +19,12 @@ from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
 from .combining import Best, best
 from .ordering import RankedSlot, costs_of, ranked_of
-from .request import Solved, solve
+from .request import RequestTerms, Shadow, Solved
 from .situation import Situation
 from .tie_columns import CompiledTie, Compiler
 from .ties import Tie
 
-__all__ = ["BundleShadow", "JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
+__all__ = ["JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,34 +119,6 @@ class JointConstraint:
     def origins(self) -> tuple[Origin, ...]:
         """Where it is written, when that is known."""
         return () if self.first is None else self.first.origins
-
-
-@dataclass(frozen=True, slots=True)
-class BundleShadow:
-    """What enforcing the rules that are only tried out would give.
-
-    Attributes:
-        picks: The candidate of each slot that would be picked; None when there would be no bundle, or none was found.
-        by: The ids of those rules that would reject a candidate that qualifies for a slot, or prefer one.
-        proved: Whether that is proved; no when the search ended at its limit.
-    """
-
-    picks: Mapping[str, Candidate] | None
-    by: tuple[str, ...]
-    proved: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """What it would be, as it goes over the wire."""
-        found: dict[str, Any] = {}
-        if self.picks is not None:
-            found["picks"] = {name: candidate.to_dict() for name, candidate in self.picks.items()}
-        elif self.proved:
-            found["unsatisfiable"] = True
-        found["by"] = list(self.by)
-        return found if self.proved else {**found, "proved": False}
-
-
-Kind = Literal["kind", "needs", "policy", "rules"]
 
 
 @dataclass(frozen=True)
@@ -321,7 +292,7 @@ class JointSolved:
         return (*own, *ties, *common)
 
     @cached_property
-    def shadow(self) -> BundleShadow | None:
+    def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force. One more search."""
         shadows = [slot.shadow for slot in self.slots]
         if all(shadow is None for shadow in shadows):
@@ -332,7 +303,7 @@ class JointSolved:
         by = tuple(name for name in places if name in named)
         found = replace(self, slots=tuple(slot.enforced for slot in self.slots)).best if by else self.best
         picks = None if found.numbers is None else self.picks(found.numbers)
-        return BundleShadow(picks, by, found.proved)
+        return Shadow(picks, by, found.proved)
 
     def matched(self) -> dict[str, tuple[Candidate, ...]]:
         """The candidates that qualify for each slot on its own, in input order."""
@@ -382,15 +353,12 @@ def solve_jointly(
     solved: list[Solved] = []
     for slot in slots:
         check_time()
-        found = solve(
-            slot.capability,
+        found = RequestTerms(slot.capability, policy, slot.situation).solved(
             catalog,
-            policy=policy,
+            at,
             preferred_provider=slot.preferred_provider,
             preferred_model=slot.preferred_model,
             setup_failures=setup_failures,
-            situation=slot.situation,
-            at=at,
         )
         solved.append(found)
     return JointSolved(

@@ -17,7 +17,7 @@ from whyroute.explanations import cores as cores_module, hitting
 from whyroute.explanations.cores import conflicts
 from whyroute.explanations.corrections import folded, in_full, minimal_signatures
 from whyroute.explanations.found import Conflicts, Found
-from whyroute.solving.request import solve
+from whyroute.wire.request import read_request
 
 ROUTING = TESTS / "data" / "routing.jsonl"
 PLENTY = 10**9
@@ -98,7 +98,7 @@ class TestAgainstBruteForce:
 def failing_cases() -> Iterator[Any]:
     for line in ROUTING.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)["input"]
-        solved = solve(case["capability"], case["providers"], policy=case.get("tenantPolicy"))
+        solved = read_request(case).solve()
         if not solved.survivors:
             yield solved
 
