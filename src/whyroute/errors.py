@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from json.encoder import JSONEncoder, encode_basestring
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
+from .basics.computed import computed
 from .basics.frozen import FrozenDict, frozen, thawed
 from .basics.issues import MAX_ISSUES, Issue, capped, shown
 from .basics.numbers import Number, ecmascript
@@ -321,8 +322,6 @@ class UnsatisfiableError(WhyrouteError, Generic[E]):
         self.tenant_id = tenant_id
         self._make_reasons = reasons
         self._make_explanation = explanation
-        self._reasons: tuple[Reason, ...] | None = None
-        self._explanation: E | None = None
 
     @property
     def message(self) -> str:
@@ -334,22 +333,15 @@ class UnsatisfiableError(WhyrouteError, Generic[E]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r})"
 
-    @property
+    @computed
     def reasons(self) -> tuple[Reason, ...]:
-        """For each constraint that rejected a candidate, in constraint order, whom it admitted and rejected.
+        """For each constraint that rejected a candidate by itself, as no tie does: whom it admitted and rejected."""
+        return self._make_reasons()
 
-        Ties between slots reject no candidate on their own; the explanation tells of them.
-        """
-        if self._reasons is None:
-            self._reasons = self._make_reasons()
-        return self._reasons
-
-    @property
+    @computed
     def explanation(self) -> E:
         """What clashes, and what would have to change."""
-        if self._explanation is None:
-            self._explanation = self._make_explanation()
-        return self._explanation
+        return self._make_explanation()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self), self.message, self.tenant_id, self.reasons, self.explanation)
@@ -359,10 +351,8 @@ class UnsatisfiableError(WhyrouteError, Generic[E]):
         return {**self._without_reasons(), "reasons": [reason.to_dict() for reason in self.reasons]}
 
     def _without_reasons(self) -> dict[str, Any]:
-        found = super().to_dict()
-        if self.tenant_id is not None:
-            found["tenantId"] = self.tenant_id
-        return found
+        tenant = {} if self.tenant_id is None else {"tenantId": self.tenant_id}
+        return {**super().to_dict(), **tenant}
 
     def to_json(self) -> str:
         return "".join(self.iter_json())

@@ -7,7 +7,7 @@ import pytest
 import whyroute as wr
 from counting import calls
 from whyroute.catalog.catalog import Catalog
-from whyroute.solving.ranking import Scores, Weights, Wishes
+from whyroute.solving.ranking import Gains, Scores, Weights
 from whyroute.solving.request import RequestTerms
 
 PREFER = [{"feature": name, "weight": 0.1 * at} for at, name in enumerate(["vision", "streaming", "local", "a", "b"])]
@@ -52,7 +52,7 @@ def test_an_explanation_adds_the_scores_up_once(capability: dict[str, Any], monk
     asked = 0
     of = Scores.of
 
-    def counted(weights: Weights, catalog: Catalog, wishes: Wishes = ()) -> Scores:
+    def counted(weights: Weights, catalog: Catalog, wishes: Gains = ()) -> Scores:
         nonlocal asked
         asked += 1
         return of(weights, catalog, wishes)

@@ -29,22 +29,26 @@ SCHEMAS = ("capability", "request", "answer", "bundle")
 """The schemas there are, by name."""
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_CANDIDATE = {
-    "type": "object",
-    "required": ["provider", "model"],
-    "additionalProperties": False,
-    "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
-}
-_ORIGIN = {
-    "type": "object",
-    "required": ["file", "line", "column"],
-    "additionalProperties": False,
-    "properties": {
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The schema of an object with these members and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "additionalProperties": False,
+        "properties": {**required, **(optional or {})},
+    }
+
+
+_CANDIDATE = _object({"provider": {"type": "string"}, "model": {"type": "string"}})
+_ORIGIN = _object(
+    {
         "file": {"type": "string"},
         "line": {"type": "integer", "minimum": 1},
         "column": {"type": "integer", "minimum": 1},
-    },
-}
+    }
+)
 _REF_CANDIDATE = {"$ref": "#/$defs/Candidate"}
 
 
@@ -254,15 +258,13 @@ def answer_schema() -> dict[str, Any]:
         "required": ["code", "message"],
         "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
     }
-    issue = {
-        "type": "object",
-        "required": ["path", "message"],
-        "additionalProperties": False,
-        "properties": {
+    issue = _object(
+        {
             "path": {"type": "string", "description": "JSON pointer into the request."},
             "message": {"type": "string"},
-        },
-    }
+        }
+    )
+    rejected = _object({"id": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}})
     identifiers = {"type": "array", "items": {"type": "string"}}
     candidates = {"type": "array", "items": _REF_CANDIDATE}
     return {
@@ -295,18 +297,15 @@ def answer_schema() -> dict[str, Any]:
         "$defs": {
             "Candidate": deepcopy(_CANDIDATE),
             "Reason": reason,
-            "Decision": {
-                "type": "object",
-                "required": ["pick", "alternates", "fallback", "reason", "score"],
-                "additionalProperties": False,
-                "properties": {
+            "Decision": _object(
+                {
                     "pick": _REF_CANDIDATE,
                     "alternates": {**candidates, "description": "The others that qualify, in rank order."},
                     "fallback": {"type": "boolean", "description": "Only fallback providers qualify."},
                     "reason": {"type": "string"},
                     "score": {"type": "number", "description": "Sum of the weights of the preferences that it meets."},
-                },
-            },
+                }
+            ),
             "Error": {
                 "type": "object",
                 "required": ["code", "message"],
@@ -329,24 +328,13 @@ def answer_schema() -> dict[str, Any]:
                     "issues": {"type": "array", "items": issue},
                     "reasons": {
                         "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["requirement", "satisfyingProviders", "rejectingProviders"],
-                            "additionalProperties": False,
-                            "properties": {
+                        "items": _object(
+                            {
                                 "requirement": {"type": "string"},
                                 "satisfyingProviders": identifiers,
-                                "rejectingProviders": {
-                                    "type": "array",
-                                    "items": {
-                                        "type": "object",
-                                        "required": ["id", "reason"],
-                                        "additionalProperties": False,
-                                        "properties": {"id": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}},
-                                    },
-                                },
-                            },
-                        },
+                                "rejectingProviders": {"type": "array", "items": rejected},
+                            }
+                        ),
                     },
                 },
             },
@@ -465,16 +453,6 @@ def _explanation_schema() -> dict[str, Any]:
             "contrast": contrast,
         },
     )
-
-
-def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The schema of an object with these members and no others."""
-    return {
-        "type": "object",
-        "required": list(required),
-        "additionalProperties": False,
-        "properties": {**required, **(optional or {})},
-    }
 
 
 def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:
