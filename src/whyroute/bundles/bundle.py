@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ..basics.issues import printable, quoted, shown
+from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import BundleUnsatisfiableError, WhyrouteError
+from ..explanations.words import setup_clause
 from ..solving.joint import JointSolved
 from ..solving.request import Shadow
 from .explanation import BundleExplanation, reasons_of_bundle
@@ -123,12 +124,8 @@ def _failed(solved: JointSolved) -> str:
         more = len(solved.names) - 4
         why = f"each slot alone has candidates ({counts}{f' and so on for {more} more' if more > 0 else ''})"
         why += ", but no combination meets what ties them"
-    sentence = f"no candidates satisfy all {len(solved.names)} slots together: {why}"
-    if not solved.setup_failures:
-        return sentence
-    first, more = solved.setup_failures[0], len(solved.setup_failures) - 1
-    also = "" if not more else f" (and {more} more could not be set up)"
-    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+    setup = setup_clause(solved.setup_failures)
+    return f"no candidates satisfy all {len(solved.names)} slots together: {why}{setup}"
 
 
 def _few(solved: JointSolved) -> list[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from ..basics.numbers import ecmascript, wire_number
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..engine.joint import SearchBudget
-from ..explanations.words import clash_sentence as slot_clash_sentence, few, named
+from ..explanations.words import clash_sentence as slot_clash_sentence, few, named, pair
 from ..solving.combining import best
 from ..solving.joint import JointConstraint, JointSolved
 from ..solving.ordering import costs_of, ranked_of
@@ -48,7 +48,7 @@ def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
 def picks_phrase(solved: JointSolved, numbers: Sequence[int], slots: Sequence[int]) -> str:
     """`planner a / b, judge c / d`: the picks of some slots."""
     candidates = [solved.catalog.candidate(numbers[slot]) for slot in slots]
-    return few([f"{printable(solved.names[s])} {_pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
+    return few([f"{printable(solved.names[s])} {pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
 
 
 def shadow_sentence(solved: JointSolved) -> str | None:
@@ -71,11 +71,7 @@ def shadow_sentence(solved: JointSolved) -> str | None:
 
 
 def _listed(picks: Mapping[str, Candidate]) -> str:
-    return few([f"{printable(name)} {_pair(candidate)}" for name, candidate in picks.items()], 5)
-
-
-def _pair(candidate: Candidate) -> str:
-    return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
+    return few([f"{printable(name)} {pair(candidate)}" for name, candidate in picks.items()], 5)
 
 
 def clash_sentence(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
