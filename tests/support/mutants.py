@@ -57,16 +57,16 @@ FIRST = {
     "solving/ti": f"solving/test_ties {BUNDLES}",
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
     "basics/bits.py": "basics/test_bits catalog/test_catalog explanations/test_hitting",
-    "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_requests packs/test_pack",
-    "model/condition.py": "model/test_rule packs/test_pack packs/test_requests",
-    "constraints/three_valued.py": "model/test_rule packs/test_requests packs/test_pack_explanations",
-    "constraints/rule_terms.py": "model/test_rule packs/test_requests packs/test_pack_explanations",
+    "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_resolved packs/test_pack",
+    "model/condition.py": "model/test_rule packs/test_pack packs/test_resolved",
+    "constraints/three_valued.py": "model/test_rule packs/test_resolved packs/test_pack_explanations",
+    "constraints/rule_terms.py": "model/test_rule packs/test_resolved packs/test_pack_explanations",
     "constraints/terms.py": "constraints/test_terms constraints/test_named laws/test_conformance model/test_policy",
     "constraints/named.py": "constraints/test_named constraints/test_terms model/test_policy model/test_rule",
 }
 """The tests that most likely notice a mutation, quickest first, by the beginning of a module's path."""
 THEN = (
-    "laws/test_conformance laws/test_situations model/test_rule packs/test_requests explanations/test_reasons "
+    "laws/test_conformance laws/test_situations model/test_rule packs/test_resolved explanations/test_reasons "
     "explanations/test_explanation explanations/test_walker model/test_policy routing/test_facade "
     "engine/test_single solving/test_request laws/test_naive documents/test_toposort wire/test_request "
     "packs/test_running packs/test_checking laws/test_check_soundness packs/test_comparing laws/test_packdiff_laws "

@@ -1,8 +1,10 @@
-"""The body of `whyroute bundle`."""
+"""`whyroute bundle`: several capabilities routed together."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import typer
 
 from ..basics.issues import shown
 from ..bundles.bundle import Bundle, outcome_of
@@ -14,84 +16,56 @@ from ..solving.joint import JointSolved, SearchLimit
 from ..wire.bundles import BundleRequest
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
-from .inputs import request_document
+from .inputs import named_pack, nothing_beside, refused, request_document
+from .options import At, Label, Output, Pack, Providers, Request, Tenant, as_file, text_option
 from .output import CommandError, print_json, print_lines, print_text, settled
 from .packs import labels_of, opened
+from .usage import command as command_of
 
-__all__ = ["request_for_bundle", "run_bundle"]
-
-
-def request_for_bundle(
-    pack: str | None,
-    file: str | None,
-    *,
-    tenant: str | None,
-    name: str | None,
-    labels: Sequence[str],
-    at: str | None,
-    request: str | None,
-    providers: str | None,
-) -> BundleRequest:
-    """The request that the options describe.
-
-    Raises:
-        CommandError: An option is missing or unusable, or a file can't be read.
-        WhyrouteError: The request is broken, or the pack doesn't know what it names.
-    """
-    if request is not None:
-        given = {
-            "PACK": pack,
-            "--tenant": tenant,
-            "--name": name,
-            "--label": labels or None,
-            "--at": at,
-        }
-        beside = [option for option, value in given.items() if value is not None]
-        if beside:
-            raise CommandError(f"{', '.join(beside)} beside --request: the request says it all itself")
-        return read_bundle_request(request_document(request, providers))
-    if pack is None:
-        raise CommandError("PACK or --request is missing: what is to be routed?")
-    if providers is not None:
-        raise CommandError("--providers goes with --request; a pack has its own providers")
-    if (file is None) == (name is None):
-        raise CommandError("name one bundle: FILE, or --name for one of the pack")
-    asked: str | Mapping[str, Any] = name or ""
-    if file is not None:
-        asked, tenant = _document(file, tenant)
-    if tenant is None:
-        raise CommandError("--tenant is missing: whose policy holds?")
-    return opened(pack).resolve_bundle(tenant, asked, labels=labels_of(labels), at=at).read()
+__all__ = ["command"]
 
 
-def _document(file: str, tenant: str | None) -> tuple[Mapping[str, Any], str | None]:
-    """The bundle in a file, and the tenant; the file may name one."""
-    document = read_document(file)
-    if not isinstance(document, dict):
-        raise CommandError(f"{file}: a bundle is an object with `slots` and `together`")
-    own = document.get("tenant")
-    if own is not None and not isinstance(own, str):
-        raise CommandError(f"{file}: `tenant` is the name of a tenant")
-    if own is not None and tenant is not None and own != tenant:
-        raise CommandError(f"{file} is a bundle of tenant {shown(own)}; --tenant says {shown(tenant)}")
-    return {key: value for key, value in document.items() if key != "tenant"}, tenant or own
-
-
-def run_bundle(
-    asked: BundleRequest,
-    *,
-    why_not: Sequence[str],
-    format: Literal["text", "json", "html"],
-    everything: bool,
-    nodes: int,
-    output: Path | None,
+@command_of("bundle", "whyroute bundle rules bundle.yaml --tenant elbe-clinics")
+def command(
+    pack: Pack = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant.",
+            callback=as_file,
+        ),
+    ] = None,
+    tenant: Tenant = None,
+    name: Annotated[str | None, text_option("--name -n", "NAME", "A bundle of the pack, instead of FILE.")] = None,
+    label: Label = None,
+    at: At = None,
+    request: Request = None,
+    providers: Providers = None,
+    why_not: Annotated[
+        list[str] | None, text_option("--why-not", "SLOT=PROVIDER/MODEL", "A candidate to compare; may be repeated.")
+    ] = None,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
+    ] = 100_000,
+    format: Annotated[
+        Literal["text", "json", "html"],
+        typer.Option("--format", "-f", help="How it is printed; html is a page that needs nothing else."),
+    ] = "text",
+    everything: Annotated[bool, typer.Option("--all", help="All clashes and ways out, however many.")] = False,
+    output: Output = None,
 ) -> None:
-    """Route it, and print the answer.
+    """Route several capabilities together: one pick for each slot, and what ties them holds.
 
-    Raises:
-        CommandError: A candidate that is asked about can't be told, or the search ended before it found a bundle.
-        typer.Exit: Otherwise, with the status.
+    Exit status 0 when there is a bundle, 1 when there is none, 2 when the request is unusable.
     """
+    with refused(format, output, options=request is None):
+        if request is None:
+            asked = _of_pack(named_pack(pack, providers), file, tenant, name, label or [], at)
+        else:
+            given = {"PACK": pack, "--tenant": tenant, "--name": name, "--label": label or None, "--at": at}
+            nothing_beside(given)
+            asked = read_bundle_request(request_document(request, providers))
     try:
         limit = SearchLimit(nodes=nodes)
     except WhyrouteError as error:
@@ -115,6 +89,33 @@ def run_bundle(
         with settled(0 if isinstance(outcome, Bundle) else 1):
             print_text(bundle_page(explanation), output)
     _print_text(asked, solved, outcome, output, everything=everything)
+
+
+def _of_pack(
+    pack: str, file: str | None, tenant: str | None, name: str | None, labels: Sequence[str], at: str | None
+) -> BundleRequest:
+    """The request that the options describe, under a pack."""
+    if (file is None) == (name is None):
+        raise CommandError("name one bundle: FILE, or --name for one of the pack")
+    asked: str | Mapping[str, Any] = name or ""
+    if file is not None:
+        asked, tenant = _document(file, tenant)
+    if tenant is None:
+        raise CommandError("--tenant is missing: whose policy holds?")
+    return opened(pack).resolve_bundle(tenant, asked, labels=labels_of(labels), at=at).read()
+
+
+def _document(file: str, tenant: str | None) -> tuple[Mapping[str, Any], str | None]:
+    """The bundle in a file, and the tenant; the file may name one."""
+    document = read_document(file)
+    if not isinstance(document, dict):
+        raise CommandError(f"{file}: a bundle is an object with `slots` and `together`")
+    own = document.get("tenant")
+    if own is not None and not isinstance(own, str):
+        raise CommandError(f"{file}: `tenant` is the name of a tenant")
+    if own is not None and tenant is not None and own != tenant:
+        raise CommandError(f"{file} is a bundle of tenant {shown(own)}; --tenant says {shown(tenant)}")
+    return {key: value for key, value in document.items() if key != "tenant"}, tenant or own
 
 
 def _print_text(

@@ -66,6 +66,10 @@ class Origin:
     line: int
     column: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """The place as JSON."""
+        return {"file": self.file, "line": self.line, "column": self.column}
+
 
 Origins = Mapping[str, Sequence[Origin]]
 """Where constraints are written, by their ids."""

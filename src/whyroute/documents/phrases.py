@@ -5,7 +5,7 @@ from typing import Any
 
 from ..basics.issues import Issue, did_you_mean, kind_of, quoted, shown
 
-__all__ = ["found", "in_backticks", "in_document_order", "joined", "missing_keys", "unknown_key"]
+__all__ = ["counted", "found", "in_backticks", "in_document_order", "joined", "missing_keys", "unknown_key"]
 
 
 def found(value: object) -> str:
@@ -21,6 +21,11 @@ def found(value: object) -> str:
             return "a list" if value else "an empty list"
         case _:
             return f"{shown(value)}, {kind_of(value)}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 case`, `14 cases`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

@@ -227,7 +227,7 @@ def constraint_dict(constraint: "NamedConstraint | JointConstraint") -> dict[str
     if constraint.because is not None:
         found["because"] = constraint.because
     if constraint.origins:
-        found["origins"] = [{"file": o.file, "line": o.line, "column": o.column} for o in constraint.origins]
+        found["origins"] = [origin.to_dict() for origin in constraint.origins]
     return found
 
 

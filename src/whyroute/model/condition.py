@@ -33,7 +33,6 @@ __all__ = [
     "named_condition_issues",
     "named_in",
     "read_condition",
-    "read_when",
     "when_issues",
 ]
 
@@ -303,23 +302,6 @@ def read_condition(document: Any, path: str = "", *, conditions: Collection[str]
         return document
     cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
     return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
-
-
-def read_when(document: Any, path: str = "", *, labels: Mapping[str, Collection[str]] | None = None) -> When:
-    """Read a condition over the request from its wire form.
-
-    Args:
-        document: A JSON-like object with wire names, or a When, which is returned as it is when sound.
-        path: JSON pointer of the document, for the issues.
-        labels: The label keys that a request may have, each with its values; None: any.
-
-    Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
-    """
-    if labels is None and isinstance(document, When):
-        return document
-    cleaned = checked(document, path, lambda value, at: when_issues(value, at, labels=labels))
-    return When.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
 
 
 def named_condition_issues(document: Any, path: str = "") -> list[Issue]:

@@ -10,6 +10,7 @@ from ..basics.globs import glob
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
 from ..documents.phrases import found, in_backticks
+from .features import FEATURES
 from .provider import LABEL_KEY
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "SOURCES",
     "FieldType",
     "condition_issues",
-    "field_type",
     "when_issues",
 ]
 
@@ -68,11 +68,6 @@ _ALL_OPERATORS = tuple(dict.fromkeys(op for ops in OPERATORS.values() for op in 
 _LISTS = ("in", "notIn")
 
 
-def field_type(field: str) -> FieldType | None:
-    """The type of a field of candidates; None when there is no such field."""
-    return "text" if field.startswith(LABEL_PREFIX) else FIELDS.get(field)
-
-
 def condition_issues(
     document: Any,
     path: str = "",
@@ -96,7 +91,6 @@ def when_issues(
     path: str = "",
     *,
     labels: Mapping[str, Collection[str]] | None = None,
-    features: Collection[str] | None = None,
 ) -> list[Issue]:
     """What is wrong with a condition over the request.
 
@@ -104,9 +98,8 @@ def when_issues(
         document: The condition, as plain JSON: an object with wire names.
         path: JSON pointer of the condition, for the issues.
         labels: The label keys that a request may have, each with its values; None: any.
-        features: The features that a need may ask for; None: any.
     """
-    return list(_issues(document, path, _Grammar("request", None, labels, features), negated=False))
+    return list(_issues(document, path, _Grammar("request", None, labels), negated=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +109,6 @@ class _Grammar:
     over: Literal["candidate", "request"]
     conditions: Collection[str] | None
     labels: Mapping[str, Collection[str]] | None
-    features: Collection[str] | None = None
 
     @property
     def fields(self) -> Mapping[str, FieldType]:
@@ -153,8 +145,8 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key in grammar.fields:
             broken = list(_matcher(value, at, key, grammar.fields[key]))
             yield from broken
-            if key == "feature" and grammar.features is not None and not broken:
-                yield from _features(value, at, grammar.features)
+            if key == "feature" and grammar.over == "request" and not broken:
+                yield from _features(value, at)
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
@@ -221,10 +213,11 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue
                 yield Issue(child(path, "like"), f"{shown(pattern)} matches no value of label {shown(key)}{values}")
 
 
-def _features(matcher: Any, path: str, features: Collection[str]) -> Iterator[Issue]:
+def _features(matcher: Any, path: str) -> Iterator[Issue]:
+    """A need asks for features that there are: a condition on others would switch its rule off."""
     for at, named in _values(matcher, path):
-        if named not in features:
-            near = did_you_mean(named, features) or f"; a need can ask for {quoted(features)}"
+        if named not in FEATURES:
+            near = did_you_mean(named, FEATURES) or f"; a need can ask for {quoted(FEATURES)}"
             yield Issue(at, f"{shown(named)} is not a feature{near}")
 
 

@@ -24,7 +24,6 @@ __all__ = [
     "Rule",
     "Waiver",
     "read_rules",
-    "read_waivers",
     "rule_issues",
     "rules_issues",
     "waiver_issues",
@@ -219,32 +218,6 @@ def read_rules(
     return rules_of(cleaned)
 
 
-def read_waivers(
-    document: Any,
-    path: str = "",
-    *,
-    rules: Sequence[Rule] | None = None,
-    conditions: Collection[str] | None = None,
-) -> tuple[Waiver, ...]:
-    """Read a list of waivers from its wire form.
-
-    Args:
-        document: A list of JSON-like objects with wire names, Waivers among them.
-        path: JSON pointer of the list, for the issues.
-        rules: The rules that they may lift; None: they are not known yet.
-        conditions: The named conditions that `is` may refer to; None: any.
-
-    Raises:
-        InvalidRequestError: A waiver breaks the grammar, lifts no waivable rule, or two have one name.
-    """
-    cleaned, foreign = plain(document, path)
-    known = None if rules is None else {rule.name: rule.waivable for rule in rules}
-    issues = foreign or waivers_issues(cleaned, path, rules=known, conditions=conditions)
-    if issues:
-        raise InvalidRequestError(issues)
-    return waivers_of(cleaned)
-
-
 def rules_of(document: Sequence[Any]) -> tuple[Rule, ...]:
     """The rules of a document without issues."""
     return tuple(Rule.model_validate(each, context=CHECKED, by_alias=True, by_name=False) for each in document)
@@ -323,7 +296,6 @@ def rule_issues(
     *,
     conditions: Collection[str] | None = None,
     labels: Mapping[str, Collection[str]] | None = None,
-    features: Collection[str] | None = None,
 ) -> list[Issue]:
     """What is wrong with one rule, as plain JSON.
 
@@ -332,14 +304,13 @@ def rule_issues(
         path: JSON pointer of the rule.
         conditions: The named conditions that `is` may refer to; None: any.
         labels: The label keys that a request may have, each with its values; None: any.
-        features: The features that `when` may name; None: any.
     """
     if not isinstance(document, dict):
         return [Issue(path, f"{found(document)}; a rule is an object with {quoted(('name', 'because', *EFFECTS))}")]
     issues = _keys(document, path, _RULE_KEYS, ("name", "because"))
     issues += _texts(document, path, ("name", "because", "owner"))
     if "when" in document:
-        issues += when_issues(document["when"], child(path, "when"), labels=labels, features=features)
+        issues += when_issues(document["when"], child(path, "when"), labels=labels)
     issues += _effect_issues(document, path, conditions)
     if "waivable" in document:
         issues += _waivable_issues(document, child(path, "waivable"))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from ..documents.phrases import counted
 from ..packs.diff import Comparison
 from .diffs import INCOMPLETE, NAME, Entry, headline, sections, tenant_rows
 from .lines import Line, printable
@@ -41,7 +42,7 @@ def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> 
         if left + more:
             writer.add(f"\n…and {left + more} more tenants.\n")
         if same:
-            writer.add(f"\nNothing differs for {same} other tenant{'' if same == 1 else 's'}.\n")
+            writer.add(f"\nNothing differs for {counted(same, 'other tenant')}.\n")
     for section in sections(comparison, everything=everything):
         opening = "<details open>" if section.title == "routes that break" else "<details>"
         head = f"\n{opening}\n<summary>{section.title} ({section.count})</summary>\n\n"

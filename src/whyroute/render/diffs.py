@@ -1,11 +1,12 @@
 """What differs between two packs: as sections of entries, and these as text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ..basics.numbers import ecmascript
 from ..constraints.named import Origin
+from ..documents.phrases import counted
 from ..packs.diff.comparison import (
     Answer,
     BundleAnswer,
@@ -14,16 +15,14 @@ from ..packs.diff.comparison import (
     Change,
     Comparison,
     Cut,
-    FactChange,
-    Later,
     Movement,
-    Named,
-    Pair,
     Scope,
     ShadowAnswer,
     ShadowChange,
     TenantVerdict,
 )
+from ..packs.diff.inventory import FactChange, Later, Named
+from ..packs.diff.json_form import Pair
 from ..packs.diff.labels import LabelValue, LabelValues
 from .lines import Line, printable
 
@@ -33,7 +32,6 @@ __all__ = [
     "Entry",
     "Section",
     "comparison_lines",
-    "counted",
     "headline",
     "sections",
     "tenant_rows",
@@ -75,11 +73,6 @@ class Section:
     entries: Sequence[Entry]
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def headline(comparison: Comparison) -> str:
     """What was compared, and how much of it differs."""
     changed = sum(each.changed for each in comparison.tenants)
@@ -113,28 +106,23 @@ def _counts(tenant: TenantVerdict) -> str:
 def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Section]:
     """All that differs, kind by kind; without `everything` long lists are cut, and say so."""
     telling = _Telling(comparison, everything=everything)
-    for kind, title in _TITLES.items():
-        changes = [each for each in comparison.changes if each.effect.kind == kind]
-        if changes:
-            yield Section(title, len(changes), [telling.change(each) for each in telling.first(changes, _ENTRIES)])
-    if comparison.shadows:
-        shadows = [telling.shadow(each) for each in telling.first(comparison.shadows, _ENTRIES)]
-        yield Section("shadow rules", len(comparison.shadows), shadows)
-    if comparison.bundles:
-        bundles = [telling.bundle(each) for each in telling.first(comparison.bundles, _ENTRIES)]
-        yield Section("bundles", len(comparison.bundles), bundles)
-    for title, named in (("removed", comparison.removed), ("added", comparison.added)):
-        if named:
-            yield Section(title, len(named), [_named(each) for each in telling.first(named, _LIST)])
-    if comparison.facts:
-        facts = [Entry([_fact_line(each)]) for each in telling.first(comparison.facts, _LIST)]
-        yield Section("catalog", len(comparison.facts), facts)
-    if comparison.later:
-        events = [telling.later(each) for each in telling.first(comparison.later, _LIST)]
-        yield Section("later", len(comparison.later), events)
-    if comparison.cuts:
-        cuts = [telling.cut(each) for each in telling.first(comparison.cuts, _LIST)]
-        yield Section("not compared", len(comparison.cuts), cuts)
+    changes = [
+        (title, [each for each in comparison.changes if each.effect.kind == kind], telling.change, _ENTRIES)
+        for kind, title in _TITLES.items()
+    ]
+    found: list[tuple[str, Sequence[Any], Callable[[Any], Entry], int]] = [
+        *changes,
+        ("shadow rules", comparison.shadows, telling.shadow, _ENTRIES),
+        ("bundles", comparison.bundles, telling.bundle, _ENTRIES),
+        ("removed", comparison.removed, _named, _LIST),
+        ("added", comparison.added, _named, _LIST),
+        ("catalog", comparison.facts, lambda fact: Entry([_fact_line(fact)]), _LIST),
+        ("later", comparison.later, telling.later, _LIST),
+        ("not compared", comparison.cuts, telling.cut, _LIST),
+    ]
+    for title, items, told, limit in found:
+        if items:
+            yield Section(title, len(items), [told(each) for each in telling.first(items, limit)])
 
 
 _TITLES: Final = {
@@ -246,13 +234,12 @@ class _Telling:
             yield from self._facts(movement.candidates)
 
     def _facts(self, candidates: Iterable[Pair]) -> Iterator[tuple[str, Line]]:
-        facts: list[FactChange] = []
-        told: set[int] = set()
-        for candidate in candidates:
-            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ())):
-                if id(fact) not in told:  # what a provider says holds for all its models
-                    told.add(id(fact))
-                    facts.append(fact)
+        found = (
+            fact
+            for candidate in candidates
+            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ()))
+        )
+        facts = list({(each.provider, each.model, each.field): each for each in found}.values())
         listed = self.first(facts, 3)
         for fact in listed:
             yield "  fact", _fact_line(fact)
@@ -304,7 +291,9 @@ class _Telling:
         """What was left out."""
         line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
         line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
-        if cut.labels:
+        if cut.what == "declaration":
+            line.append(("  where a request declares it itself, is answered otherwise; so may others be", ""))
+        elif cut.labels:
             line += [
                 (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
                 *self._listed(cut.labels, NAME),
@@ -312,7 +301,7 @@ class _Telling:
             ]
         else:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
-        if cut.what == "capability":
+        if cut.what != "bundle":
             line.append(("; --requests FILE compares what you name", ""))
         return Entry([tuple(line)])
 

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,13 +85,11 @@ def prepared_at(
     return Prepared(RequestTerms(read, None if policy is None else read_policy(policy), situation)), at
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Prepared:
     """A request, checked and compiled to terms; it knows no catalog. Immutable, and safe to share between threads."""
 
-    __slots__ = ("_terms",)
-
-    def __init__(self, terms: RequestTerms) -> None:
-        self._terms = terms
+    _terms: RequestTerms
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Prepared, (self._terms,)
@@ -140,12 +139,18 @@ class Prepared:
         return f"<Prepared {len(self._terms.capability.needs)} needs, {self._terms.rules} rules>"
 
 
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Bound:
     """A prepared request over a catalog at a time, solved. Immutable, and safe to share between threads."""
 
+    _solved: Solved
+    _changes: tuple[int, ...]
+
     def __init__(self, solved: Solved, changes: tuple[int, ...] = ()) -> None:
-        self._solved = solved
-        self._changes = changes
+        # As the one that would be generated, at less than half its cost.
+        fields = self.__dict__
+        fields["_solved"] = solved
+        fields["_changes"] = changes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bound, (self._solved, self._changes)

@@ -9,7 +9,7 @@ from ..basics.issues import Issue, kind_of, shown
 from ..basics.numbers import Number
 from ..constraints.named import Origin, Origins
 from ..errors import InvalidRequestError
-from ..model.capability import Capability, FeatureNeed
+from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.regions import Regions
@@ -49,9 +49,8 @@ class Situation:
         """The rules that apply to a declaration under a policy, whatever the time, each with its place in the book."""
         from ..constraints.rulebook import RequestFacts  # noqa: PLC0415 (takes long to load, and most requests have no rules)
 
-        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
         tenant = None if policy is None else policy.tenant_id
-        return self.book.asked(RequestFacts(capability.kind, features, self.capability, self.labels, tenant))
+        return self.book.asked(RequestFacts.of(capability, self.capability, self.labels, tenant))
 
 
 class RuleArguments(TypedDict, total=False):

@@ -243,3 +243,17 @@ def test_failing_again_and_again_keeps_nothing() -> None:
     lengths = {len(traceback.extract_tb(error.__traceback__)) for error in raised}
     assert len(lengths) == 1
     assert len(set(map(str, raised))) == 1
+
+
+def test_prepared_and_bound_requests_refuse_changes() -> None:
+    prepared = wr.prepare({"needs": []})
+    bound = prepared.bind(PROVIDERS)
+    for each, name in ((prepared, "_terms"), (prepared, "x"), (bound, "_solved"), (bound, "x")):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(each, name, None)
+
+
+def test_a_feature_that_there_is_not_switches_no_rule_off() -> None:
+    rule = {"name": "r", "because": "b", "when": {"feature": "tool-user"}, "require": {"region": "eu"}}
+    with pytest.raises(wr.InvalidRequestError, match=r"/rules/0/when/feature.*did you mean `tool-use`"):
+        wr.prepare({"needs": []}, rules=[rule])

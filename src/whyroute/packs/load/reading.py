@@ -115,9 +115,7 @@ class Definitions:
         return (None, issues) if issues else (_checked(Condition, document), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = rule_issues(
-            document, conditions=self.known("conditions"), labels=self._label_values, features=FEATURES
-        )
+        issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values)
         return (None, issues) if issues else (_checked(Rule, document), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:
