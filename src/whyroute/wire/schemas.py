@@ -29,26 +29,22 @@ SCHEMAS = ("capability", "request", "answer", "bundle")
 """The schemas there are, by name."""
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
-
-def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The schema of an object with these members and no others."""
-    return {
-        "type": "object",
-        "required": list(required),
-        "additionalProperties": False,
-        "properties": {**required, **(optional or {})},
-    }
-
-
-_CANDIDATE = _object({"provider": {"type": "string"}, "model": {"type": "string"}})
-_ORIGIN = _object(
-    {
+_CANDIDATE = {
+    "type": "object",
+    "required": ["provider", "model"],
+    "additionalProperties": False,
+    "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
+}
+_ORIGIN = {
+    "type": "object",
+    "required": ["file", "line", "column"],
+    "additionalProperties": False,
+    "properties": {
         "file": {"type": "string"},
         "line": {"type": "integer", "minimum": 1},
         "column": {"type": "integer", "minimum": 1},
-    }
-)
+    },
+}
 _REF_CANDIDATE = {"$ref": "#/$defs/Candidate"}
 
 
@@ -258,13 +254,15 @@ def answer_schema() -> dict[str, Any]:
         "required": ["code", "message"],
         "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
     }
-    issue = _object(
-        {
+    issue = {
+        "type": "object",
+        "required": ["path", "message"],
+        "additionalProperties": False,
+        "properties": {
             "path": {"type": "string", "description": "JSON pointer into the request."},
             "message": {"type": "string"},
-        }
-    )
-    rejected = _object({"id": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}})
+        },
+    }
     identifiers = {"type": "array", "items": {"type": "string"}}
     candidates = {"type": "array", "items": _REF_CANDIDATE}
     return {
@@ -297,15 +295,18 @@ def answer_schema() -> dict[str, Any]:
         "$defs": {
             "Candidate": deepcopy(_CANDIDATE),
             "Reason": reason,
-            "Decision": _object(
-                {
+            "Decision": {
+                "type": "object",
+                "required": ["pick", "alternates", "fallback", "reason", "score"],
+                "additionalProperties": False,
+                "properties": {
                     "pick": _REF_CANDIDATE,
                     "alternates": {**candidates, "description": "The others that qualify, in rank order."},
                     "fallback": {"type": "boolean", "description": "Only fallback providers qualify."},
                     "reason": {"type": "string"},
                     "score": {"type": "number", "description": "Sum of the weights of the preferences that it meets."},
-                }
-            ),
+                },
+            },
             "Error": {
                 "type": "object",
                 "required": ["code", "message"],
@@ -328,13 +329,24 @@ def answer_schema() -> dict[str, Any]:
                     "issues": {"type": "array", "items": issue},
                     "reasons": {
                         "type": "array",
-                        "items": _object(
-                            {
+                        "items": {
+                            "type": "object",
+                            "required": ["requirement", "satisfyingProviders", "rejectingProviders"],
+                            "additionalProperties": False,
+                            "properties": {
                                 "requirement": {"type": "string"},
                                 "satisfyingProviders": identifiers,
-                                "rejectingProviders": {"type": "array", "items": rejected},
-                            }
-                        ),
+                                "rejectingProviders": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "required": ["id", "reason"],
+                                        "additionalProperties": False,
+                                        "properties": {"id": {"type": "string"}, "reason": {"$ref": "#/$defs/Reason"}},
+                                    },
+                                },
+                            },
+                        },
                     },
                 },
             },
@@ -453,6 +465,16 @@ def _explanation_schema() -> dict[str, Any]:
             "contrast": contrast,
         },
     )
+
+
+def _object(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The schema of an object with these members and no others."""
+    return {
+        "type": "object",
+        "required": list(required),
+        "additionalProperties": False,
+        "properties": {**required, **(optional or {})},
+    }
 
 
 def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, Any]:

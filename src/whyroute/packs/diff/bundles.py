@@ -14,7 +14,7 @@ from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
 from .json_form import Pair
 from .labels import Labelling, labelling
-from .pack_view import Asked, PackView
+from .pack_view import PackView, RouteFacts
 
 __all__ = ["Bundles"]
 
@@ -134,11 +134,11 @@ def _defined(bundle: Definition[BundleEntry]) -> Mapping[str, Any]:
     return bundle.value.model_dump(exclude_unset=True)
 
 
-def _asked(bundle: ResolvedBundle) -> Iterator[Asked]:
+def _asked(bundle: ResolvedBundle) -> Iterator[RouteFacts]:
     """What the slots ask for, as far as it decides which rules apply."""
     for slot in bundle.slots.values():
         capability = read_capability(slot["capability"])
-        yield Asked(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
+        yield RouteFacts(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
 
 
 def _answer(bundle: ResolvedBundle) -> BundleAnswer:
