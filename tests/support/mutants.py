@@ -35,19 +35,26 @@ PACKAGE = ROOT / "src" / "whyroute"
 MODULES = (
     *("basics/bits.py", "basics/globs.py", "catalog/*.py", "model/condition.py", "solving/ranking.py"),
     *("constraints/named.py", "constraints/rule_terms.py", "constraints/terms.py", "constraints/three_valued.py"),
-    *("explanations/*.py", "bundles/*.py"),
+    *("explanations/*.py", "bundles/*.py", "engine/bounds.py", "solving/combining.py", "solving/joint.py"),
+    *("solving/ordering.py", "solving/tie_columns.py", "solving/ties.py"),
+)
+BUNDLES = (
+    "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations "
+    "laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page"
 )
 FIRST = {
-    "bundles/": (
-        "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations "
-        "laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page"
-    ),
+    "bundles/": BUNDLES,
+    "engine/bounds.py": BUNDLES,
     "explanations/": (
         "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting "
-        "bundles/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
+        "solving/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
         "explanations/test_reasons explanations/test_explanation"
     ),
     "catalog/": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
+    "solving/combining.py": BUNDLES,
+    "solving/joint.py": BUNDLES,
+    "solving/ordering.py": BUNDLES,
+    "solving/ti": f"solving/test_ties {BUNDLES}",
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
     "basics/bits.py": "basics/test_bits catalog/test_catalog explanations/test_hitting",
     "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_resolved packs/test_pack",

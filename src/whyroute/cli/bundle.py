@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ..basics.issues import shown
-from ..bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of
+from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.explanation import BundleExplanation
-from ..bundles.solving import JointSolved, SearchLimit
-from ..bundles.wire import BundleRequest
-from ..errors import WhyrouteError
+from ..errors import BundleUnsatisfiableError, WhyrouteError
 from ..providers.provider_files import read_document
 from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from ..solving.joint import JointSolved, SearchLimit
+from ..wire.bundles import BundleRequest
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
 from .inputs import named_pack, nothing_beside, refused, request_document
@@ -75,7 +75,7 @@ def command(
     solved = asked.solve(limit)
     outcome = outcome_of(solved)
     if format == "json":
-        answer = asked.answer(limit=limit)
+        answer = asked.answered(solved, outcome)
         if why_not and not isinstance(outcome, WhyrouteError):
             answer["explanation"] = BundleExplanation(solved, asked.why_not).to_dict()
         with settled(0 if "decision" in answer else 1):

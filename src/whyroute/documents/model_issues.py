@@ -130,6 +130,10 @@ def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], otherwi
             if near:
                 return Issue(path, f"{shown(value)} is not expected here{near}")
             return wrong(path, value, f"one of {quoted(choices)} is expected")
+        case "greater_than_equal":
+            return Issue(
+                path, f"{shown(value)}; a number of at least {context['ge']} is expected", Issue.VALUE, value=value
+            )
         case "union_tag_not_found" | "union_tag_invalid":
             return wrong(path, value, "it has none of the shapes that are expected here")
         case _:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ..documents.phrases import counted
 from ..packs.diff import Comparison
-from .diffs import INCOMPLETE, NAME, Entry, headline, sections, tenant_rows
+from .diffs import INCOMPLETE, NAME, DiffEntry, headline, sections, tenant_rows
 from .lines import Line, printable
 
 __all__ = ["MOST_BYTES", "comparison_markdown"]
@@ -98,7 +98,7 @@ class _Writer:
 _VERDICTS = {"stricter": "stricter", "looser": "**looser**", "both": "**both**", "same": "same"}
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: DiffEntry) -> str:
     heads = "<br>".join(_line(head, bold=True) for head in entry.head)
     lines = [f"- {heads}\n"]
     for word, line in entry.items:

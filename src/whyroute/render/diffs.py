@@ -29,7 +29,7 @@ from .lines import Line, printable
 __all__ = [
     "INCOMPLETE",
     "NAME",
-    "Entry",
+    "DiffEntry",
     "Section",
     "comparison_lines",
     "headline",
@@ -46,7 +46,7 @@ _ENTRIES, _SCOPES, _CANDIDATES, _NAMES, _LIST = 10, 6, 5, 6, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DiffEntry:
     """Something that differs.
 
     Attributes:
@@ -70,7 +70,7 @@ class Section:
 
     title: str
     count: int
-    entries: Sequence[Entry]
+    entries: Sequence[DiffEntry]
 
 
 def headline(comparison: Comparison) -> str:
@@ -110,13 +110,13 @@ def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Se
         (title, [each for each in comparison.changes if each.effect.kind == kind], telling.change, _ENTRIES)
         for kind, title in _TITLES.items()
     ]
-    found: list[tuple[str, Sequence[Any], Callable[[Any], Entry], int]] = [
+    found: list[tuple[str, Sequence[Any], Callable[[Any], DiffEntry], int]] = [
         *changes,
         ("shadow rules", comparison.shadows, telling.shadow, _ENTRIES),
         ("bundles", comparison.bundles, telling.bundle, _ENTRIES),
         ("removed", comparison.removed, _named, _LIST),
         ("added", comparison.added, _named, _LIST),
-        ("catalog", comparison.facts, lambda fact: Entry([_fact_line(fact)]), _LIST),
+        ("catalog", comparison.facts, lambda fact: DiffEntry([_fact_line(fact)]), _LIST),
         ("later", comparison.later, telling.later, _LIST),
         ("not compared", comparison.cuts, telling.cut, _LIST),
     ]
@@ -146,7 +146,7 @@ class _Telling:
         """Those of a list that are told; one more than the limit is not worth a line that says so."""
         return items if self.everything or len(items) <= limit + 1 else items[:limit]
 
-    def change(self, change: Change) -> Entry:
+    def change(self, change: Change) -> DiffEntry:
         """An effect on some requests."""
         effect = change.effect
         items: list[tuple[str, Line]] = []
@@ -165,7 +165,7 @@ class _Telling:
                 items += [(word, self._candidates(candidates)), ("  by", ((why, ""),))]
         if effect.reranked:
             items += self._ranking(effect.ranking, (effect.old.pick, effect.new.pick))
-        return Entry(self._heads(change.scopes), items)
+        return DiffEntry(self._heads(change.scopes), items)
 
     def _heads(self, scopes: Sequence[Scope]) -> list[Line]:
         listed = self.first(scopes, _SCOPES)
@@ -253,11 +253,11 @@ class _Telling:
         if not causes:
             yield from self._facts(each for each in picks if each is not None)
 
-    def shadow(self, change: ShadowChange) -> Entry:
+    def shadow(self, change: ShadowChange) -> DiffEntry:
         """What shadow rules come to for some requests."""
-        return Entry(self._heads(change.scopes), [("was", _shadow(change.old)), ("now", _shadow(change.new))])
+        return DiffEntry(self._heads(change.scopes), [("was", _shadow(change.old)), ("now", _shadow(change.new))])
 
-    def bundle(self, change: BundleChange) -> Entry:
+    def bundle(self, change: BundleChange) -> DiffEntry:
         """A bundle that is another one, or comes to something else."""
         head: list[tuple[str, str]] = [*self._listed(change.tenants, "bold"), (": ", "")] if change.tenants else []
         head.append((printable(change.bundle), "bold"))
@@ -274,7 +274,7 @@ class _Telling:
                 ("", _places([change.origin])),
                 ("", (("was at ", "dim"), *_places([change.counterpart]))),
             ]
-        return Entry([tuple(head)], items)
+        return DiffEntry([tuple(head)], items)
 
     def _bundle_answer(self, answer: BundleAnswer) -> Line:
         if answer.picks is None:
@@ -287,7 +287,7 @@ class _Telling:
             line.append((f" and {len(answer.picks) - len(listed)} more", ""))
         return tuple(line)
 
-    def cut(self, cut: Cut) -> Entry:
+    def cut(self, cut: Cut) -> DiffEntry:
         """What was left out."""
         line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
         line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
@@ -303,9 +303,9 @@ class _Telling:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
         if cut.what != "bundle":
             line.append(("; --requests FILE compares what you name", ""))
-        return Entry([tuple(line)])
+        return DiffEntry([tuple(line)])
 
-    def later(self, event: Later) -> Entry:
+    def later(self, event: Later) -> DiffEntry:
         """Something that begins or ends."""
         gone = "" if event.pack == "new" else ", in OLD alone"
         line: Line = (
@@ -315,7 +315,7 @@ class _Telling:
             (f" {event.event}{gone}, for ", ""),
             *self._listed(event.tenants, ""),
         )
-        return Entry([line], [("", _places([event.origin]))])
+        return DiffEntry([line], [("", _places([event.origin]))])
 
 
 def _answer(answer: Answer) -> Line:
@@ -380,12 +380,12 @@ def _places(origins: Sequence[Origin]) -> Line:
     return ((", ".join(printable(f"{each.file}:{each.line}:{each.column}") for each in origins), "dim"),)
 
 
-def _named(named: Named) -> Entry:
+def _named(named: Named) -> DiffEntry:
     what = {"value": "label value"}.get(named.what, named.what)
     line: Line = ((f"{what:<11}  ", ""), (printable(named.name), NAME))
     if named.origin is not None:
         line = (*line, ("  ", ""), *_places([named.origin]))
-    return Entry([line])
+    return DiffEntry([line])
 
 
 def _fact_line(fact: FactChange) -> Line:
@@ -451,7 +451,7 @@ def comparison_lines(comparison: Comparison, *, everything: bool = False) -> Ite
             yield ((f"  and {section.count - len(section.entries)} more; --all shows them", "dim"),)
 
 
-def _entry_lines(entry: Entry) -> Iterator[Line]:
+def _entry_lines(entry: DiffEntry) -> Iterator[Line]:
     for head in entry.head:
         yield ("  ", ""), *head
     for word, line in entry.items:

@@ -16,7 +16,7 @@ from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines
 
 if TYPE_CHECKING:
-    from ..bundles import BundleExplanation
+    from ..bundles.explanation import BundleExplanation
 
 __all__ = ["case_title", "failure_lines", "results_document", "results_lines"]
 
@@ -123,7 +123,7 @@ def explanation_of(result: CaseResult) -> "Explanation | BundleExplanation | Non
     if result.solved is None:
         return None
     if not isinstance(result.solved, Solved):
-        from ..bundles import BundleExplanation  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+        from ..bundles.explanation import BundleExplanation  # noqa: PLC0415 (takes long to load, and few packs have bundles)
 
         return BundleExplanation(result.solved, _asked(result))
     about = next((each.about for each in result.mismatches if each.about is not None), None)

@@ -7,13 +7,14 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from ..basics.computed import computed
-from ..basics.issues import printable, quoted, shown
+from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript, exact, wire_number
 from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
 from ..explanations.ties import tie_clause
+from ..explanations.words import setup_clause
 from ..model.capability import Capability
 from ..model.metadata import ModelInfo
 from ..model.policy import TenantPolicy
@@ -129,14 +130,8 @@ def unsatisfiable(solved: Solved) -> CapabilityUnsatisfiableError:
 
 def _failed(solved: Solved) -> str:
     """That nothing qualifies, the constraints that admit nobody, and whoever could not be set up."""
-    constraints, setup_failures = solved.constraints, solved.setup_failures
-    sentence = f"{_NO_CANDIDATE}: {_stands_in_the_way(constraints)}"
-    if not setup_failures:
-        return sentence
-    # The first one says why: it may be the only provider there is.
-    first, more = setup_failures[0], len(setup_failures) - 1
-    also = "" if not more else f" (and {more} more could not be set up)"
-    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+    way = _stands_in_the_way(solved.constraints)
+    return f"{_NO_CANDIDATE}: {way}{setup_clause(solved.setup_failures)}"
 
 
 def _stands_in_the_way(constraints: Constraints) -> str:

@@ -15,9 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..bundles import BundleUnsatisfiableError
 from ..engine.deadlines import TooLateError, due_within
-from ..errors import CapabilityUnsatisfiableError, WhyrouteError
+from ..errors import BundleUnsatisfiableError, CapabilityUnsatisfiableError, UnsatisfiableError, WhyrouteError
 from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text, text_answer
 from .envelope import FAULT, STATUSES, ApiError, api_error
 from .gateway import CallerGoneError, Gateway, Visit
@@ -154,7 +153,7 @@ class Application:
         """Put a fault of our own into the log."""
         self._gateway.note_fault(error, visit)
 
-    def unsatisfiable(self, error: CapabilityUnsatisfiableError | BundleUnsatisfiableError, visit: Visit) -> Response:
+    def unsatisfiable(self, error: UnsatisfiableError[Any], visit: Visit) -> Response:
         """That nothing qualifies, and why, in full; which takes its time, so it is made off the event loop."""
         return self.answer(visit, unsatisfiable_pieces(error, visit.request_id), STATUSES[error.code])
 

@@ -6,7 +6,8 @@ It is enough, with the pack and the providers that were registered, to come to t
 from datetime import UTC, datetime
 from typing import Any
 
-from ..bundles import Bundle, BundleUnsatisfiableError
+from ..bundles.bundle import Bundle
+from ..errors import BundleUnsatisfiableError
 from ..routing.decision import Decision
 from .bundling import BundleAsked, BundleRouted
 from .packs import PackInForce

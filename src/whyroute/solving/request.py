@@ -1,7 +1,7 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,19 @@ from ..constraints.named import (
     rule_constraint,
 )
 from ..engine.single import EngineName, engine_named, intersection
-from ..model.capability import Capability, read_capability
-from ..model.policy import TenantPolicy, read_policy
+from ..model.capability import Capability
+from ..model.policy import TenantPolicy
 from ..model.provider import DeclaredProvider, SetupFailure
 from ..model.regions import NO_REGIONS
 from ..model.timestamps import Moment
 from .ranking import Ranking, Scores, Weights, rank
-from .situation import Situation, read_rest
+from .situation import Situation
 
 if TYPE_CHECKING:
     from ..constraints.rule_terms import ActiveRules, RuleSet, RuleTerm, Wish
     from ..constraints.rulebook import Entry
 
-__all__ = ["RequestTerms", "Shadow", "Solved", "solve"]
+__all__ = ["RequestTerms", "Shadow", "Solved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,32 @@ class Shadow:
     """What enforcing the rules that are only tried out would give.
 
     Attributes:
-        pick: The candidate that would be picked; None when nothing would qualify.
+        picks: The candidate of each slot that would be picked, where a request for one capability has one slot without
+            a name; None when nothing would qualify, or nothing was found.
         by: The ids of those rules that would reject a candidate that qualifies, or prefer one.
+        proved: Whether that is proved; no when the search ended at its limit.
     """
 
-    pick: Candidate | None
+    picks: Mapping[str, Candidate] | None
     by: tuple[str, ...]
+    proved: bool = True
+
+    @property
+    def pick(self) -> Candidate | None:
+        """The candidate of one capability that would be picked; None when nothing would qualify."""
+        return None if self.picks is None else self.picks[""]
 
     def to_dict(self) -> dict[str, Any]:
         """What it would be, as it goes over the wire."""
-        outcome: dict[str, Any] = {"unsatisfiable": True} if self.pick is None else {"pick": self.pick.to_dict()}
-        return {**outcome, "by": list(self.by)}
+        found: dict[str, Any] = {}
+        if self.picks is None:
+            found |= {"unsatisfiable": True} if self.proved else {}
+        elif "" in self.picks:
+            found["pick"] = self.picks[""].to_dict()
+        else:
+            found["picks"] = {name: candidate.to_dict() for name, candidate in self.picks.items()}
+        found["by"] = list(self.by)
+        return found if self.proved else {**found, "proved": False}
 
 
 @dataclass(slots=True)
@@ -153,7 +168,7 @@ class Solved:
         enforced = self.enforced
         if not enforced.survivors:
             return Shadow(None, ids)
-        return Shadow(catalog.candidate(enforced.ranked(enforced.survivors).best()), ids)
+        return Shadow({"": catalog.candidate(enforced.ranked(enforced.survivors).best())}, ids)
 
     @property
     def enforced(self) -> "Solved":
@@ -321,31 +336,3 @@ class RequestTerms:
                 weights = Weights.of(self.capability.prefer, rules.weights)
             found = self._intervals[period] = rules, (*self._terms, *rules.constraints), weights
         return found
-
-
-def solve(
-    capability: Capability | Mapping[str, Any],
-    providers: Iterable[Any],
-    *,
-    policy: TenantPolicy | Mapping[str, Any] | None = None,
-    preferred_provider: str | None = None,
-    preferred_model: str | None = None,
-    setup_failures: Sequence[SetupFailure | Mapping[str, Any]] = (),
-    situation: Situation | None = None,
-    at: Moment | None = None,
-    engine: EngineName = "bitset",
-) -> Solved:
-    """Compile a request against the catalog and solve it.
-
-    Takes the arguments of `route`, its rules as a situation and its time as it is read.
-    """
-    failures = read_rest(preferred_provider, preferred_model, setup_failures)
-    terms = RequestTerms(read_capability(capability), None if policy is None else read_policy(policy), situation)
-    return terms.solved(
-        providers if isinstance(providers, Catalog) else Catalog(providers),
-        at,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-        setup_failures=failures,
-        engine=engine,
-    )

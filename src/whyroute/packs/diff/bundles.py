@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InvalidRequestError, WhyrouteError
+from ...errors import BundleUnsatisfiableError, InvalidRequestError, WhyrouteError
 from ...model.capability import read_capability
 from ...model.condition import Leaf
 from ..load.definitions import Definition
@@ -14,7 +14,7 @@ from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
 from .json_form import Pair
 from .labels import Labelling, labelling
-from .pack_view import Asked, PackView
+from .pack_view import PackView, RouteFacts
 
 __all__ = ["Bundles"]
 
@@ -134,15 +134,15 @@ def _defined(bundle: Definition[BundleEntry]) -> Mapping[str, Any]:
     return bundle.value.model_dump(exclude_unset=True)
 
 
-def _asked(bundle: ResolvedBundle) -> Iterator[Asked]:
+def _asked(bundle: ResolvedBundle) -> Iterator[RouteFacts]:
     """What the slots ask for, as far as it decides which rules apply."""
     for slot in bundle.slots.values():
         capability = read_capability(slot["capability"])
-        yield Asked(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
+        yield RouteFacts(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
 
 
 def _answer(bundle: ResolvedBundle) -> BundleAnswer:
-    from ...bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of  # noqa: PLC0415 (takes long to load)
+    from ...bundles.bundle import Bundle, outcome_of  # noqa: PLC0415 (takes long to load)
 
     try:
         outcome = outcome_of(bundle.read().solve())

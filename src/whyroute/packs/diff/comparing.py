@@ -27,12 +27,12 @@ from .comparison import (
     Verdict,
 )
 from .declarations import as_text, declarations, region_differing
-from .folding import Case, Route, scopes
+from .folding import LabelCase, Route, scopes
 from .inventory import fact_changes, later, only_in
 from .json_form import Pair
 from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
-from .pack_view import Asked, PackView, Rejecting, capability_of, preferring
+from .pack_view import PackView, Rejecting, RouteFacts, capability_of, preferring
 from .requests import PackRequest
 
 __all__ = ["Progress", "compare_packs"]
@@ -136,12 +136,12 @@ class _Asking:
     """
 
     labels: Labelling
-    bare: tuple[Asked, Asked]
-    pairs: tuple[tuple[Asked, Asked], ...]
+    bare: tuple[RouteFacts, RouteFacts]
+    pairs: tuple[tuple[RouteFacts, RouteFacts], ...]
     alike: bool
 
     @classmethod
-    def of(cls, labels: Labelling, bare: tuple[Asked, Asked], *, alike: bool) -> "_Asking":
+    def of(cls, labels: Labelling, bare: tuple[RouteFacts, RouteFacts], *, alike: bool) -> "_Asking":
         """The requests with each combination of labels."""
         before, after = bare
         pairs = (
@@ -209,7 +209,7 @@ class _Comparing:
                     difference = known.get(in_force)
                     if difference is None:
                         difference = known[in_force] = self._difference(sides, (before, after), tally)
-                    self._note(tally, Route(tenant, capability, Case(labels, combination)), difference)
+                    self._note(tally, Route(tenant, capability, LabelCase(labels, combination)), difference)
                 done += 1
                 progress(done, total)
             if not alike:
@@ -251,7 +251,7 @@ class _Comparing:
         bare = tried({})
         if bare is None:
             raise ValueError("a request without labels is refused by none")
-        before, after = map(Asked.of, bare)
+        before, after = map(RouteFacts.of, bare)
         known = all(old == new for old, new in labels.known.values())
         return _Asking.of(labels, (before, after), alike=known and before == after)
 
@@ -286,7 +286,7 @@ class _Comparing:
                 difference = _Difference(self._refused(request, moment), None)
             else:
                 sides = self._sides(request.tenant, moment)
-                difference = self._difference(sides, (Asked.of(old), Asked.of(new)), tally)
+                difference = self._difference(sides, (RouteFacts.of(old), RouteFacts.of(new)), tally)
             self._note(tally, Route(request.tenant, request.capability, request.line), difference)
             progress(done, len(requests))
 
@@ -303,7 +303,7 @@ class _Comparing:
         answers = [
             Answer(None, refused=found)
             if isinstance(found, str)
-            else _answer(PackView(pack, request.tenant, at).solved(Asked.of(found)))
+            else _answer(PackView(pack, request.tenant, at).solved(RouteFacts.of(found)))
             for pack, found in zip(self.packs, (request.old, request.new), strict=True)
         ]
         return _Moved(answers[0], answers[1])
@@ -317,7 +317,9 @@ class _Comparing:
         if difference.shadows is not None:
             self.shadows.setdefault(difference.shadows, []).append(route)
 
-    def _difference(self, sides: tuple[PackView, PackView], asked: tuple[Asked, Asked], tally: _Tally) -> _Difference:
+    def _difference(
+        self, sides: tuple[PackView, PackView], asked: tuple[RouteFacts, RouteFacts], tally: _Tally
+    ) -> _Difference:
         before, after = sides[0].solved(asked[0]), sides[1].solved(asked[1])
         matching = self.matching
         was, now = matching.to_new(before.survivors), after.survivors & matching.common_new

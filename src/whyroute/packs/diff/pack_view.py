@@ -17,11 +17,11 @@ from ...solving.request import RequestTerms, Solved
 from ..load.pack import Pack
 from ..load.resolved import Resolved
 
-__all__ = ["Asked", "PackView", "Rejecting", "capability_of", "preferring"]
+__all__ = ["PackView", "Rejecting", "RouteFacts", "capability_of", "preferring"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RouteFacts:
     """What a request asks for, under one of the packs, whoever the tenant is.
 
     Attributes:
@@ -41,7 +41,7 @@ class Asked:
     preferred_model: str | None
 
     @classmethod
-    def of(cls, resolved: Resolved) -> "Asked":
+    def of(cls, resolved: Resolved) -> "RouteFacts":
         """What a resolved request asks for."""
         entry = resolved.entry
         return cls(
@@ -138,14 +138,14 @@ class PackView:
     def _conditional(self) -> tuple[Entry, ...]:
         return tuple(each.entry for each in self.attached if each.entry.when is not None)
 
-    def in_force(self, asked: Asked) -> tuple[bool, ...]:
+    def in_force(self, asked: RouteFacts) -> tuple[bool, ...]:
         """Which of the rules that have a `when` apply to a request: with the same ones it comes to the same."""
         if not self._conditional:
             return ()
         facts = asked.facts
         return tuple(entry.applies(facts) for entry in self._conditional)
 
-    def solved(self, asked: Asked) -> Solved:
+    def solved(self, asked: RouteFacts) -> Solved:
         """A request, solved: those that the tenant sees are left of the candidates."""
         situation = self.pack.view(self.policy.tenant).situation(asked.labels, asked.call, asked.name)
         found = RequestTerms(asked.capability, self.policy.clauses, situation).solved(

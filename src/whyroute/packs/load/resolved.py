@@ -23,7 +23,7 @@ from .models import CapabilityEntry, Tokens
 from .policy import PolicyInForce
 
 if TYPE_CHECKING:
-    from ...bundles.wire import BundleRequest
+    from ...wire.bundles import BundleRequest
     from .pack import Pack
 
 __all__ = ["Resolved", "ResolvedBundle", "candidates_document", "given", "metadata_document"]
@@ -218,8 +218,8 @@ class ResolvedBundle(_OfTenant["BundleRequest"]):
     def _read(self, document: dict[str, Any], failures: tuple[SetupFailure, ...]) -> "BundleRequest":
         # They take long to load, and few packs have bundles.
         from ...bundles.reading import read_together  # noqa: PLC0415
-        from ...bundles.solving import Slot  # noqa: PLC0415
-        from ...bundles.wire import BundleRequest  # noqa: PLC0415
+        from ...solving.joint import Slot  # noqa: PLC0415
+        from ...wire.bundles import BundleRequest  # noqa: PLC0415
 
         view = self.pack.view(self.tenant)
         slots = []

@@ -22,7 +22,7 @@ from .coverage import Coverage, Gatherer
 from .expectations import Judge, Mismatch
 
 if TYPE_CHECKING:
-    from ...bundles.solving import JointSolved
+    from ...solving.joint import JointSolved
 
 __all__ = ["Case", "CaseResult", "NoTestsError", "Results", "run_tests"]
 
