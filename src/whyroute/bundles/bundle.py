@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
+from ..basics.computed import computed
 from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript
 from ..catalog.candidate import Candidate
@@ -37,12 +37,12 @@ class Bundle:
     proved: bool
     _solved: JointSolved = field(repr=False)
 
-    @cached_property
+    @computed
     def alternates(self) -> Alternates:
         """The other bundles, best first; found when they are read."""
         return Alternates(self._solved)
 
-    @cached_property
+    @computed
     def explanation(self) -> BundleExplanation:
         """What each constraint did, and what would change the picks."""
         return BundleExplanation(self._solved)
@@ -52,7 +52,7 @@ class Bundle:
         """What enforcing the rules that are only tried out would give; None when none is in force."""
         return self._solved.shadow
 
-    @cached_property
+    @computed
     def reason(self) -> str:
         """Why these candidates, in plain words."""
         return _reason(self, self._solved)

@@ -107,7 +107,7 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
     @computed
     def near_misses(self) -> tuple[NearBundle, ...]:
         """For every correction, the smallest first, the best bundle that fails exactly its constraints."""
-        found = [numbers for _, numbers in self._nearest if numbers is not None]
+        found = [nearest.numbers for nearest in self._nearest if nearest.numbers is not None]
         return tuple(map(self._near, found[: self.limits.near_misses]))
 
     def _near(self, numbers: Sequence[int]) -> NearBundle:

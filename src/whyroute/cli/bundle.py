@@ -1,7 +1,6 @@
 """`whyroute bundle`: several capabilities routed together."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -11,8 +10,8 @@ from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..errors import BundleUnsatisfiableError, WhyrouteError
 from ..providers.provider_files import read_document
-from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
-from ..solving.joint import JointSolved, SearchLimit
+from ..render.bundles import bundle_explanation_lines
+from ..solving.joint import SearchLimit
 from ..wire.bundles import BundleRequest
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
@@ -82,13 +81,14 @@ def command(
             print_json(answer, output)
     if isinstance(outcome, WhyrouteError) and not isinstance(outcome, BundleUnsatisfiableError):
         raise CommandError(outcome, 1)
-    if format == "html":
-        from ..render.page import bundle_page  # noqa: PLC0415
+    explanation = BundleExplanation(solved, asked.why_not)
+    with settled(0 if isinstance(outcome, Bundle) else 1):
+        if format == "html":
+            from ..render.page import bundle_page  # noqa: PLC0415
 
-        explanation = BundleExplanation(solved, asked.why_not)
-        with settled(0 if isinstance(outcome, Bundle) else 1):
             print_text(bundle_page(explanation), output)
-    _print_text(asked, solved, outcome, output, everything=everything)
+        else:
+            print_lines(list(bundle_explanation_lines(explanation, everything=everything)), output)
 
 
 def _of_pack(
@@ -116,24 +116,6 @@ def _document(file: str, tenant: str | None) -> tuple[Mapping[str, Any], str | N
     if own is not None and tenant is not None and own != tenant:
         raise CommandError(f"{file} is a bundle of tenant {shown(own)}; --tenant says {shown(tenant)}")
     return {key: value for key, value in document.items() if key != "tenant"}, tenant or own
-
-
-def _print_text(
-    asked: BundleRequest,
-    solved: JointSolved,
-    outcome: Bundle | BundleUnsatisfiableError,
-    output: Path | None,
-    *,
-    everything: bool,
-) -> None:
-    explanation = BundleExplanation(solved, asked.why_not)
-    lines = list(contrast_lines(explanation))
-    if isinstance(outcome, Bundle):
-        lines += bundle_lines(outcome)
-    else:
-        lines += failed_bundle_lines(explanation, everything=everything)
-    with settled(0 if isinstance(outcome, Bundle) else 1):
-        print_lines(lines, output)
 
 
 def _pairs(asked: BundleRequest, texts: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -18,6 +18,7 @@ from .relaxations import DeadEnd, Moves
 if TYPE_CHECKING:
     from ..solving.joint import JointConstraint, JointSolved
     from ..solving.request import Shadow, Solved
+    from .relaxing import Nearest
 
 __all__ = ["C", "Explained", "Limits", "R", "constraint_dict"]
 
@@ -140,21 +141,18 @@ class Explained(ABC, Generic[S, W, C, R]):
         return tuple([tuple([named[index] for index in each]) for each in sets])
 
     @computed
-    def _nearest(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...] | None], ...]:
-        """The first corrections, each with the best picks that fail exactly its constraints, if they were found."""
-        from .relaxing import failing_exactly, nearest_among  # noqa: PLC0415 (takes long to load; most routes succeed)
+    def _nearest(self) -> "tuple[Nearest, ...]":
+        """The first corrections, each with what fails exactly its constraints."""
+        from .relaxing import nearest_of  # noqa: PLC0415 (takes long to load; most routes succeed)
 
         sets = self._conflicts.corrections.sets[: self.limits.relaxations]
-        if not sets:
-            return ()
-        joint = self._joint
-        return tuple((each, nearest_among(joint, each, failing_exactly(joint, each)).numbers) for each in sets)
+        return tuple(nearest_of(self._joint, each) for each in sets)
 
     @computed
     def _ways(self) -> tuple[Moves | DeadEnd, ...]:
         from .relaxing import relax  # noqa: PLC0415 (as above)
 
-        return tuple(relax(self._joint, correction, numbers) for correction, numbers in self._nearest)
+        return tuple(relax(self._joint, nearest) for nearest in self._nearest)
 
     @computed
     def relaxations(self) -> tuple[R, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
 from operator import or_
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..basics import bits
 from ..catalog.catalog import Catalog
@@ -18,7 +18,7 @@ from ..solving.request import RequestTerms, Solved
 from .edits import Draft, outermost
 from .relaxations import BundleRelaxation, DeadEnd, Moves, Relaxation
 
-__all__ = ["failing_exactly", "nearest_among", "relax"]
+__all__ = ["Nearest", "nearest_of", "relax"]
 
 _OPENINGS: Final = 2_000
 """How many sets of names are tried to find fewer edits of the policy's lists."""
@@ -27,21 +27,44 @@ _SEARCHES: Final = 64
 """For how many of them a bundle is searched."""
 
 
-def relax(solved: JointSolved, correction: Sequence[int], nearest: Sequence[int] | None) -> Moves | DeadEnd:
+class Nearest(NamedTuple):
+    """What fails exactly a correction's constraints.
+
+    Attributes:
+        correction: Indices of the constraints, ascending; minimal, so that there are such picks.
+        members: For each slot, the candidates that fail none but these constraints there.
+        numbers: The best such picks of those that the fewest edits admit; None when the search found none in time.
+    """
+
+    correction: tuple[int, ...]
+    members: list[int]
+    numbers: tuple[int, ...] | None
+
+
+def nearest_of(solved: JointSolved, correction: tuple[int, ...]) -> Nearest:
+    """What fails exactly a correction's constraints, of a request that nothing satisfies."""
+    members = [solved.catalog.all()] * len(solved.slots)
+    for index, constraint in enumerate(solved.constraints):
+        if index not in correction:
+            for slot, named in constraint.named.items():
+                members[slot] &= named.admitted
+    return Nearest(correction, members, _best_among(solved, correction, members).numbers)
+
+
+def relax(solved: JointSolved, nearest: Nearest) -> Moves | DeadEnd:
     """The relaxation of one correction, or why there is none.
 
-    It admits picks that fail exactly the correction's constraints: those that the fewest edits admit, and of these the
-    best. The edited request is solved again: the picks are what it answers.
+    The edited request is solved again: the picks are what it answers.
 
     Args:
         solved: A request that nothing satisfies.
-        correction: Indices of the constraints, ascending; minimal, so that there are such picks.
-        nearest: These picks; None when the search ended before it found any.
+        nearest: What fails exactly the correction's constraints, and is to be admitted.
     """
+    correction, members, numbers = nearest
     chosen = [solved.constraints[index] for index in correction]
     told = tuple(each.first for each in chosen) if solved.alone else tuple(chosen)
     lifted = {constraint.id for constraint in chosen if constraint.owner == "rule"}
-    members, by, numbers = failing_exactly(solved, correction), dict[str, None](), nearest
+    by = dict[str, None]()
     admissible: list[int] = []
     for slot, each in enumerate(solved.slots):
         own = [constraint.named[slot] for constraint in chosen if slot in constraint.named]
@@ -49,7 +72,7 @@ def relax(solved: JointSolved, correction: Sequence[int], nearest: Sequence[int]
         admissible.append(left)
         by |= dict.fromkeys(rules)
     if admissible != members:
-        found = nearest_among(solved, correction, admissible)
+        found = _best_among(solved, correction, admissible)
         numbers = found.numbers
         if numbers is None and found.proved:
             return DeadEnd(told, "rules" if by else "kind", tuple(by))
@@ -104,17 +127,7 @@ def _editable(
     return found, tuple(by)
 
 
-def failing_exactly(solved: JointSolved, correction: Sequence[int]) -> list[int]:
-    """For each slot, the candidates that fail none but a correction's constraints there."""
-    members = [solved.catalog.all()] * len(solved.slots)
-    for index, constraint in enumerate(solved.constraints):
-        if index not in correction:
-            for slot, named in constraint.named.items():
-                members[slot] &= named.admitted
-    return members
-
-
-def nearest_among(solved: JointSolved, correction: Sequence[int], members: Sequence[int]) -> Best:
+def _best_among(solved: JointSolved, correction: Sequence[int], members: Sequence[int]) -> Best:
     """The best picks that the fewest edits of a correction's constraints admit, as far as that can be tried out.
 
     Args:

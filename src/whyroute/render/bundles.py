@@ -20,10 +20,7 @@ from .prose import dead_ends, way_lines
 
 __all__ = [
     "bundle_explanation_lines",
-    "bundle_lines",
     "by_owner",
-    "contrast_lines",
-    "failed_bundle_lines",
     "why_not_words",
 ]
 
@@ -32,24 +29,25 @@ _CORES = 3
 _WAYS = 6
 
 
-def bundle_explanation_lines(explanation: BundleExplanation) -> Iterator[Line]:
-    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows."""
-    yield from contrast_lines(explanation)
+def bundle_explanation_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
+    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows.
+
+    Args:
+        explanation: What to tell.
+        everything: All clashes and ways out, however many.
+    """
+    yield from _contrast_lines(explanation)
     outcome = outcome_of(explanation.solved)
     if isinstance(outcome, Bundle):
-        yield from bundle_lines(outcome)
+        yield from (within(line, WIDTH) for line in _bundle_lines(outcome))
     elif explanation.solved.best.proved:
-        yield from failed_bundle_lines(explanation)
+        yield from (within(line, WIDTH) for line in _failed_lines(explanation, everything))
     else:
         yield ((printable(str(outcome)), "yellow"),)
 
 
-def bundle_lines(bundle: Bundle) -> Iterator[Line]:
-    """The pick of each slot, why, and the next best bundles by what they change."""
-    return (within(line, WIDTH) for line in _bundle_lines(bundle))
-
-
 def _bundle_lines(bundle: Bundle) -> Iterator[Line]:
+    """The pick of each slot, why, and the next best bundles by what they change."""
     width = max(len(printable(name)) for name in bundle.picks)
     chosen = [pair(candidate) for candidate in bundle.picks.values()]
     widest = max(map(len, chosen))
@@ -84,17 +82,8 @@ def _facts(candidate: Candidate) -> str:
     return f"{printable(meta.region)}, ${ecmascript(model.cost.prompt_usd_per_1k_tokens)} per 1K prompt tokens, {p95}"
 
 
-def failed_bundle_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
-    """What clashes between which slots, and the ways out, by whose move they are.
-
-    Args:
-        explanation: Of a request that nothing satisfies.
-        everything: All clashes and ways out, however many.
-    """
-    return (within(line, WIDTH) for line in _failed_lines(explanation, everything))
-
-
 def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[Line]:
+    """What clashes between which slots, and the ways out, by whose move they are."""
     solved = explanation.solved
     yield ("No bundle qualifies: ", "bold red"), (printable(explanation.clash), "")
     told = core_phrase(solved, explanation.core)
@@ -133,7 +122,7 @@ def _gives(way: BundleRelaxation) -> str:
     return joined([f"{printable(name)} {pair(each)}" for name, each in way.picks.items()])
 
 
-def contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
+def _contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
     """Why the candidates that were asked about are not the picks; nothing when none were."""
     contrast = explanation.contrast
     if contrast is None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from heapq import heappop, heappush
 
 from ..basics import bits
+from ..basics.computed import computed
 from ..basics.issues import Issue, child, shown
 from ..catalog.candidate import Candidate
 from ..catalog.catalog import Catalog
@@ -153,23 +153,23 @@ class JointSolved:
         """Whether it is a request for one capability: its one slot has no name."""
         return self.names == ("",)
 
-    @cached_property
+    @computed
     def compiled(self) -> tuple[CompiledTie, ...]:
         """The ties as integers."""
         compiler = Compiler(self.catalog, self.names)
         return tuple(map(compiler.compiled, self.ties))
 
-    @cached_property
+    @computed
     def ranked(self) -> tuple[RankedSlot, ...]:
         """For each slot, the candidates that qualify on their own, in rank order."""
         return tuple(ranked_of(solved, solved.survivors) for solved in self.slots)
 
-    @cached_property
+    @computed
     def costs(self) -> list[list[int]]:
         """For each slot, what each of these costs: a better bundle costs less. Every slot has some."""
         return costs_of(self.ranked)
 
-    @cached_property
+    @computed
     def best(self) -> Best:
         """The best bundle."""
         if self.alone:  # the first of those that qualify: there is nothing to search
@@ -252,7 +252,7 @@ class JointSolved:
         """The candidates of a bundle by the names of their slots."""
         return {name: self.catalog.candidate(number) for name, number in zip(self.names, numbers, strict=True)}
 
-    @cached_property
+    @computed
     def constraints(self) -> tuple[JointConstraint, ...]:
         """Every constraint: those of each slot, what ties the slots, the policy's clauses, the rules."""
         own: list[JointConstraint] = []
@@ -291,7 +291,7 @@ class JointSolved:
         ]
         return (*own, *ties, *common)
 
-    @cached_property
+    @computed
     def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force. One more search."""
         shadows = [slot.shadow for slot in self.slots]
