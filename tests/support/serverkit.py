@@ -23,7 +23,7 @@ from paths import ROOT, TESTS
 from whyroute.providers.adapters import AdapterFactoryRegistry
 from whyroute.server.app import Application, create_app
 from whyroute.server.cursors import Cursors
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 from whyroute.server.lines import LineWriter
 from whyroute.server.metrics import Metrics
 from whyroute.server.openapi import openapi_document
@@ -214,7 +214,7 @@ def make_kit(
     adapters: AdapterFactoryRegistry | None = None,
     decisions: LineWriter | None = None,
     log: LineWriter | None = None,
-    limits: Limits | None = None,
+    limits: ServiceLimits | None = None,
     clock: Any = None,
     deployment: str | None = None,
 ) -> Kit:

@@ -108,7 +108,7 @@ def command(
     The log of requests goes to standard output as lines of JSON. SIGTERM lets what was begun come to its end.
     """
     with needing_server("whyroute serve"):
-        from ..server.limits import Limits  # noqa: PLC0415 (an extra brings what they need)
+        from ..server.limits import ServiceLimits  # noqa: PLC0415 (an extra brings what they need)
         from ..server.registrations import Quota  # noqa: PLC0415
         from ..server.serving import Settings, serve  # noqa: PLC0415
     settings = Settings(
@@ -124,7 +124,7 @@ def command(
         reload=reload,
         adapters=None if adapters is None else _adapters(adapters),
         deployment=deployment,
-        limits=Limits(tenant_requests=tenant_requests, tenant_bytes=tenant_memory * _MIB),
+        limits=ServiceLimits(tenant_requests=tenant_requests, tenant_bytes=tenant_memory * _MIB),
         quota=Quota(tenant_providers, tenant_registered * _MIB),
     )
     try:

@@ -44,13 +44,13 @@ def formatted(source: Source) -> str:
     Raises:
         UnfaithfulError: The new text would not be the same tree, or not have the same comments in the same order.
     """
-    before = _Reader(source.text)
+    before = _EventReader(source.text)
     text = _Printer(before).text()
     old, _ = compose(source)
     new, problems = compose(Source(source.name, text))
     if problems or not same_tree(old, new):
         raise UnfaithfulError(f"formatting `{source.name}` would change what it means")
-    if before.told() != _Reader(text).told():
+    if before.told() != _EventReader(text).told():
         raise UnfaithfulError(f"formatting `{source.name}` would lose or move a comment")
     return text
 
@@ -131,7 +131,7 @@ class _Comment:
         return self.start + len(self.text)
 
 
-class _Reader:
+class _EventReader:
     """A text as the parser sees it, with the comments that it passes over.
 
     Attributes:
@@ -278,7 +278,7 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 class _Printer:
     """Prints values and comments in the order in which they stand."""
 
-    def __init__(self, reader: _Reader) -> None:
+    def __init__(self, reader: _EventReader) -> None:
         self.reader = reader
         self.comments = reader.comments
         self.next = 0  # the comment that comes next

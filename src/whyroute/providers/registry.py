@@ -50,7 +50,7 @@ class Registry(Protocol):
         ...
 
 
-class _Tenant:
+class _Registered:
     """One tenant's providers, and a snapshot of the first so many of them with its index."""
 
     __slots__ = ("catalog", "ids", "members")
@@ -87,7 +87,7 @@ class ProviderRegistry:
     """
 
     def __init__(self, seed: Iterable[tuple[str, ModelProvider]] = ()) -> None:
-        self._tenants: dict[str, _Tenant] = {}
+        self._tenants: dict[str, _Registered] = {}
         self._lock = threading.Lock()
         for place, pair in enumerate(seed):
             if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -106,7 +106,7 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         metadata = check_provider(provider)
         with self._lock:
-            entry = self._tenants.setdefault(tenant, _Tenant())
+            entry = self._tenants.setdefault(tenant, _Registered())
             if metadata.id in entry.ids:
                 raise DuplicateProviderError(metadata.id, tenant)
             entry.ids[metadata.id] = provider

@@ -21,7 +21,7 @@ from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text
 from .envelope import FAULT, STATUSES, ApiError, api_error
 from .gateway import CallerGoneError, Gateway, Visit
 from .inflight import InFlight
-from .limits import Limits
+from .limits import ServiceLimits
 from .lines import LineWriter
 from .memory import GivingBack
 from .metrics import CONTENT_TYPE
@@ -63,9 +63,9 @@ class Application:
         at_work: How many answers are being made off the event loop.
     """
 
-    def __init__(self, service: Service, limits: Limits | None = None, log: LineWriter | None = None) -> None:
+    def __init__(self, service: Service, limits: ServiceLimits | None = None, log: LineWriter | None = None) -> None:
         self.service = service
-        self.limits = limits or Limits()
+        self.limits = limits or ServiceLimits()
         self.fastapi = FastAPI(title="whyroute", version=__version__, openapi_url=None, docs_url=None, redoc_url=None)
         self.fastapi.router.redirect_slashes = False
         self.fastapi.add_exception_handler(HTTPException, _http_error)
@@ -430,6 +430,6 @@ _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
 }
 
 
-def create_app(service: Service, limits: Limits | None = None, log: LineWriter | None = None) -> Application:
+def create_app(service: Service, limits: ServiceLimits | None = None, log: LineWriter | None = None) -> Application:
     """The service as an ASGI application."""
     return Application(service, limits, log)

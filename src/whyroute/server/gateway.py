@@ -14,7 +14,7 @@ from ..basics.issues import printable
 from .answers import error_answer
 from .envelope import FAULT, ApiError
 from .inflight import Flight
-from .limits import Limits
+from .limits import ServiceLimits
 from .lines import LineWriter
 from .metrics import Metrics
 from .requestids import request_id_of
@@ -90,7 +90,7 @@ class Gateway:
     def __init__(
         self,
         app: App,
-        limits: Limits,
+        limits: ServiceLimits,
         metrics: Metrics,
         log: LineWriter | None,
         hosts: frozenset[str] | None,
@@ -206,7 +206,7 @@ class _Body:
 
     __slots__ = ("_deadline", "_left", "_limits", "_receive", "_whole")
 
-    def __init__(self, receive: Receive, headers: list[tuple[bytes, bytes]], limits: Limits) -> None:
+    def __init__(self, receive: Receive, headers: list[tuple[bytes, bytes]], limits: ServiceLimits) -> None:
         self._receive = receive
         self._limits = limits
         self._left = limits.body

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Limits"]
+__all__ = ["ServiceLimits"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServiceLimits:
     """Limits of one request, and of what one tenant may have at once.
 
     Attributes:

@@ -25,7 +25,7 @@ _PAGE_BYTES: Final = 4 * 1024 * 1024  # past so many a page ends early; it has o
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Listed:
     """Something on a list: where it sorts, its feature, and what makes its document."""
 
     key: Key
@@ -35,7 +35,7 @@ class _Entry:
 
 def _page(
     name: str,
-    entries: Sequence[_Entry],
+    entries: Sequence[_Listed],
     query: Mapping[str, str],
     caller: Caller,
     cursors: Cursors,
@@ -84,15 +84,15 @@ def capability_of(pack: Pack, holdings: Holdings, capability_id: str) -> dict[st
     raise ApiError("capability-not-found", "there is no capability of this id", {"capabilityId": capability_id})
 
 
-def _descriptors(pack: Pack, holdings: Holdings) -> list[_Entry]:
+def _descriptors(pack: Pack, holdings: Holdings) -> list[_Listed]:
     """Built-in ones in their own order, then the pack's by id."""
     found = [
-        _Entry((_BUILT_IN, place), feature, partial(_built_in, feature, holdings))
+        _Listed((_BUILT_IN, place), feature, partial(_built_in, feature, holdings))
         for place, feature in enumerate(FEATURE_DESCRIPTIONS)
     ]
     for name in sorted(pack.descriptors):
         descriptor = pack.descriptors[name].value
-        found.append(_Entry((_OF_PACK, name), descriptor.feature, partial(_of_pack, descriptor, holdings)))
+        found.append(_Listed((_OF_PACK, name), descriptor.feature, partial(_of_pack, descriptor, holdings)))
     return found
 
 
@@ -124,7 +124,7 @@ def provider_page(holdings: Holdings, query: Mapping[str, str], caller: Caller, 
     """A page of the tenant's providers, in the order of their ids, with those that can't be set up named."""
     feature = query.get("feature")
     entries = [
-        _Entry((name,), "", partial(metadata_document, metadata))
+        _Listed((name,), "", partial(metadata_document, metadata))
         for name, metadata in holdings.providers.items()
         if feature is None or any(feature in model.features for model in metadata.models)
     ]

@@ -12,7 +12,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .envelope import ApiError, envelope
-from .limits import Limits
+from .limits import ServiceLimits
 from .requestids import request_id_of
 
 __all__ = ["http_protocol"]
@@ -29,7 +29,7 @@ _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
 
 
-def http_protocol(limits: Limits, unreadable: Callable[[], None] = lambda: None) -> type[HttpToolsProtocol]:
+def http_protocol(limits: ServiceLimits, unreadable: Callable[[], None] = lambda: None) -> type[HttpToolsProtocol]:
     """The protocol of a server's connections.
 
     Args:

@@ -22,7 +22,7 @@ from ..providers.provider_files import UnreadableFileError
 from .app import Application, create_app
 from .cursors import Cursors, read_keys
 from .gateway import told
-from .limits import Limits
+from .limits import ServiceLimits
 from .lines import FileSink, LineWriter, StreamSink
 from .metrics import Metrics
 from .packs import BrokenPackError, PackKeeper
@@ -84,7 +84,7 @@ class Settings:
     reload: bool = False
     adapters: AdapterFactoryRegistry | None = None
     deployment: str | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
     quota: Quota = field(default_factory=Quota)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import WhyrouteError
 from ..providers.provider_files import UnreadableFileError
-from .tokens import Token, Tokens, read_tokens, tokens_text
+from .tokens import KnownTokens, Token, read_tokens, tokens_text
 
 __all__ = ["TokenFile", "change_tokens", "reason_of"]
 
@@ -36,9 +36,9 @@ class TokenFile:
         self._lock = threading.Lock()
         self.trouble: WhyrouteError | None = None
         self._stamp = self._look()
-        self._tokens = Tokens(read_tokens(_read(path)))
+        self._tokens = KnownTokens(read_tokens(_read(path)))
 
-    def current(self) -> Tokens:
+    def current(self) -> KnownTokens:
         """The tokens. It costs one look at the file's times when nothing changed."""
         stamp = self._look()
         if stamp == self._stamp and self.trouble is None:
@@ -51,9 +51,9 @@ class TokenFile:
     def _again(self, stamp: _Stamp | None) -> None:
         before = self.trouble
         try:
-            self._tokens, self.trouble = Tokens(read_tokens(_read(self._path))), None
+            self._tokens, self.trouble = KnownTokens(read_tokens(_read(self._path))), None
         except WhyrouteError as error:
-            self._tokens, self.trouble = Tokens(), error
+            self._tokens, self.trouble = KnownTokens(), error
             if before is None or str(before) != str(error):
                 self._on_trouble(error)
         self._stamp = stamp

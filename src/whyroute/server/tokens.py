@@ -22,8 +22,8 @@ from .envelope import ApiError
 __all__ = [
     "Caller",
     "InvalidTokensError",
+    "KnownTokens",
     "Token",
-    "Tokens",
     "UnknownTokenError",
     "authenticate",
     "issue",
@@ -103,7 +103,7 @@ class Caller:
     token: str = ""
 
 
-class Tokens:
+class KnownTokens:
     """The tokens of a file, by their ids."""
 
     def __init__(self, tokens: Iterable[Token] = ()) -> None:
@@ -171,7 +171,7 @@ def tokens_text(tokens: Iterable[Token]) -> str:
     return json.dumps({"whyrouteTokens": FORMAT_VERSION, "tokens": kept}, indent=2) + "\n"
 
 
-def authenticate(tokens: Tokens, headers: Iterable[tuple[bytes, bytes]], now: datetime) -> Caller:
+def authenticate(tokens: KnownTokens, headers: Iterable[tuple[bytes, bytes]], now: datetime) -> Caller:
     """Whom the `Authorization` header names. How long it takes tells nothing of the hashes that are kept.
 
     Raises:

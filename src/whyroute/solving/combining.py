@@ -36,7 +36,7 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Piece:
     """Slots that some ties connect, and those ties; the slots are numbered anew from 0.
 
     Attributes:
@@ -100,7 +100,7 @@ def feasible(rows: Sequence[Rows], ties: Sequence[CompiledTie], budget: SearchBu
     return True if known else None
 
 
-def _asked(part: _Part) -> tuple[_Part, int | None]:
+def _asked(part: _Piece) -> tuple[_Piece, int | None]:
     """A part whose first cap is what its candidates cost, too, and what they must cost less than.
 
     What costs nothing gives no direction to search in.
@@ -111,14 +111,14 @@ def _asked(part: _Part) -> tuple[_Part, int | None]:
             costs = list(part.costs)
             for variable, values, low in zip(tie.variables, tie.values, least, strict=True):
                 costs[variable] = [value - low for value in values]
-            return _Part(part.slots, part.numbers, tuple(costs), part.ties), tie.cap - sum(least) + 1
+            return _Piece(part.slots, part.numbers, tuple(costs), part.ties), tie.cap - sum(least) + 1
     return part, 1
 
 
 # One part.
 
 
-def _solve(part: _Part, below: int | None, budget: SearchBudget, *, first: bool = False) -> Best:
+def _solve(part: _Piece, below: int | None, budget: SearchBudget, *, first: bool = False) -> Best:
     """The least costly candidates of a part, or any when the first found will do.
 
     Cases wait in the order of their bounds. One whose search takes long is split in two, and priced anew.
@@ -158,14 +158,14 @@ def _solve(part: _Part, below: int | None, budget: SearchBudget, *, first: bool 
     return Best(found, True, least)
 
 
-def _is_hopeless(case: _Part, ties: Sequence[SearchTie]) -> bool:
+def _is_hopeless(case: _Piece, ties: Sequence[SearchTie]) -> bool:
     """Whether prices alone show that nothing meets several caps at once: what it costs does not matter then."""
     several = sum(isinstance(tie, AtMost) for tie in ties) > 1
     return several and reduced([[0] * len(costs) for costs in case.costs], ties, 1) is None
 
 
 def _halves(
-    case: _Part, rows: Sequence[list[int]], bounds: Reduced, below: int | None
+    case: _Piece, rows: Sequence[list[int]], bounds: Reduced, below: int | None
 ) -> Iterator[tuple[list[int], ...]]:
     """A case as two: the slot whose candidates differ most in what they take of a cap has less there, or more.
 
@@ -198,7 +198,7 @@ def _halves(
         yield (*left[:variable], half, *left[variable + 1 :])
 
 
-def _cases(part: _Part) -> list[tuple[list[int], ...]]:
+def _cases(part: _Piece) -> list[tuple[list[int], ...]]:
     """The rows that are left when the values that must be the same are chosen, in each way there is.
 
     The rows of each slot come in the order of their costs.
@@ -225,7 +225,7 @@ def _cases(part: _Part) -> list[tuple[list[int], ...]]:
     return cases
 
 
-def _restricted(part: _Part, rows: Sequence[Sequence[int]]) -> tuple[_Part, list[list[int]]]:
+def _restricted(part: _Piece, rows: Sequence[Sequence[int]]) -> tuple[_Piece, list[list[int]]]:
     """A part with some of its rows, in the order in which they are given, without those that another makes needless.
 
     Beside it, the rows.
@@ -235,7 +235,7 @@ def _restricted(part: _Part, rows: Sequence[Sequence[int]]) -> tuple[_Part, list
         for variable, values in zip(tie.variables, tie.values, strict=True):
             at[variable].append((tie, values))
     kept = [_undominated(each, around) for each, around in zip(rows, at, strict=True)]
-    restricted = _Part(
+    restricted = _Piece(
         part.slots,
         tuple([part.numbers[v][row] for row in each] for v, each in enumerate(kept)),
         tuple([part.costs[v][row] for row in each] for v, each in enumerate(kept)),
@@ -266,7 +266,7 @@ def _undominated(rows: Sequence[int], around: Sequence[tuple[SearchTie, Sequence
 # Splitting.
 
 
-def _parts(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[CompiledTie]) -> list[_Part] | None:
+def _parts(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[CompiledTie]) -> list[_Piece] | None:
     """The parts that no tie connects; None when a slot has no candidate that its ties can see."""
     numbers: list[Rows] = []
     kept_costs: list[Sequence[int]] = []
@@ -291,7 +291,7 @@ def _parts(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[
             if each.slots[0] in place
         )
         found.append(
-            _Part(slots, tuple(list(numbers[s]) for s in slots), tuple(list(kept_costs[s]) for s in slots), own)
+            _Piece(slots, tuple(list(numbers[s]) for s in slots), tuple(list(kept_costs[s]) for s in slots), own)
         )
     return found
 

@@ -15,7 +15,7 @@ from whyroute.cli import main
 from whyroute.packs import load_pack
 from whyroute.server.bundling import MAX_SLOTS, MAX_TIES, SEARCH
 from whyroute.server.cursors import Cursors
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 from whyroute.server.openapi import openapi_document
 from whyroute.server.queries import MAX_LIMIT
 from whyroute.server.registrations import MAX_ID_LENGTH, Quota
@@ -37,7 +37,7 @@ def test_its_paths_are_those_of_the_description() -> None:
 
 
 def test_its_limits_are_those_in_force() -> None:
-    limits = Limits()
+    limits = ServiceLimits()
     assert f"{limits.body // 2**20} MiB and {limits.receive_seconds} seconds to come" in PAGE
     assert f"query {limits.target // 1024} KiB, headers {limits.headers // 1024} KiB" in PAGE
     assert f"a page {MAX_LIMIT} entries" in " ".join(PAGE.split())

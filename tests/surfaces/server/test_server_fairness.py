@@ -19,7 +19,7 @@ from whyroute.engine.deadlines import TooLateError, check_time, due_within
 from whyroute.server.answers import PiecedAnswer, bounded
 from whyroute.server.envelope import ApiError
 from whyroute.server.inflight import InFlight
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 from whyroute.server.lines import LineWriter
 from whyroute.server.protocol import http_protocol
 from whyroute.server.registrations import Quota, read_registration
@@ -244,7 +244,7 @@ def test_a_page_of_large_providers_ends_early(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/providers", "/v1/vocabulary"])
 def test_lists_larger_than_an_answer_are_refused(tmp_path: Path, path: str) -> None:
-    kit = make_kit(tmp_path, limits=Limits(answer=MIB // 2))
+    kit = make_kit(tmp_path, limits=ServiceLimits(answer=MIB // 2))
     assert kit.post("/v1/providers", registration("big", attributes=["x" * 10**6])).status == 201
     answer = kit.get(path)
     assert (answer.status, answer.code) == (422, "answer-too-large")
@@ -253,7 +253,7 @@ def test_lists_larger_than_an_answer_are_refused(tmp_path: Path, path: str) -> N
 
 
 def test_a_tenant_that_holds_too_much_is_refused(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path, limits=Limits(tenant_bytes=1000))
+    kit = make_kit(tmp_path, limits=ServiceLimits(tenant_bytes=1000))
     answer = kit.post("/v1/route", {"capability": {"needs": [{"region": "x" * 1000}]}})
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (429, "too-many-requests", "1")
     assert kit.post("/v1/route", {"capability": "look"}).status == 200
@@ -279,7 +279,7 @@ def test_a_client_that_never_reads_is_cut_off(pieced: bool, close: bool) -> None
 
     async def served() -> int:
         config, state = Config(app, lifespan="off", log_config=None), ServerState()
-        protocol = http_protocol(Limits(send_seconds=0.5))
+        protocol = http_protocol(ServiceLimits(send_seconds=0.5))
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: protocol(config, state, {}), "127.0.0.1", 0)
         client = socket.socket()

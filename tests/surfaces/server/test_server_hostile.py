@@ -15,7 +15,7 @@ from whyroute.engine.deadlines import TooLateError, check_time, due_within
 from whyroute.engine.joint import SearchBudget
 from whyroute.model.features import FEATURES
 from whyroute.server.bundling import MAX_SLOTS, MAX_TIES
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 
 SECONDS = 2
 HAD = ["vision", "tool-use", "thinking"]
@@ -37,7 +37,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     sections = {"whyroute": 1, "providers": providers, "tenants": [{"tenantId": "t"}]}
     pack = directory / "pack.yaml"
     pack.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in sections.items()) + "\n", "utf-8")
-    kit = make_kit(directory, pack=pack, tenant="t", limits=Limits(answer_seconds=SECONDS, answer=8 * 2**20))
+    kit = make_kit(directory, pack=pack, tenant="t", limits=ServiceLimits(answer_seconds=SECONDS, answer=8 * 2**20))
     yield kit
     kit.app.close()
     kit.service.storage.close()

@@ -15,7 +15,7 @@ from whyroute.model.features import FEATURES
 from whyroute.packs import load_pack
 from whyroute.server.cursors import Cursors
 from whyroute.server.envelope import ApiError
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 from whyroute.server.lines import FileSink, LineWriter
 from whyroute.server.tokenfile import change_tokens
 from whyroute.server.tokens import issue, revoke
@@ -807,7 +807,7 @@ def test_a_body_that_is_too_large(shared: Kit, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/v1/route", "/v1/explain", "/v1/bundle"])
 def test_a_question_that_is_too_large(shared: Kit, path: str) -> None:
-    most = Limits().question
+    most = ServiceLimits().question
     body = json.dumps({"capability": "look"}).encode()
     for size, refusal in ((most, False), (most + 1, True)):
         answer = shared.call("POST", path, body=body.ljust(size))
@@ -826,10 +826,10 @@ def test_a_question_that_is_too_large(shared: Kit, path: str) -> None:
 )
 def test_an_answer_that_is_too_large(tmp_path: Path, path: str, body: dict[str, Any]) -> None:
     whole = len(make_kit(tmp_path).post(path, body).body)
-    kit = make_kit(tmp_path, limits=Limits(answer=whole // 2))
+    kit = make_kit(tmp_path, limits=ServiceLimits(answer=whole // 2))
     if path != "/v1/bundle":  # its explanation is one piece
         refused(kit.post(path, body), 422, "answer-too-large")
-    kit = make_kit(tmp_path, limits=Limits(answer=whole + 1))
+    kit = make_kit(tmp_path, limits=ServiceLimits(answer=whole + 1))
     assert kit.post(path, body).code == "capability-unsatisfiable" if path != "/v1/explain" else True
 
 
@@ -839,7 +839,7 @@ def test_targets_and_headers_that_are_too_large(shared: Kit) -> None:
 
 
 def test_a_body_that_takes_too_long(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path, limits=Limits(receive_seconds=0.05))
+    kit = make_kit(tmp_path, limits=ServiceLimits(receive_seconds=0.05))
     answer = kit.call("POST", "/v1/route", body=[])
     refused(answer, 408, "request-timeout")
 
@@ -847,7 +847,7 @@ def test_a_body_that_takes_too_long(tmp_path: Path) -> None:
 def test_an_answer_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import time  # noqa: PLC0415
 
-    kit = make_kit(tmp_path, limits=Limits(answer_seconds=0.05))
+    kit = make_kit(tmp_path, limits=ServiceLimits(answer_seconds=0.05))
     monkeypatch.setattr(type(kit.service), "vocabulary", lambda self, caller: time.sleep(0.3))
     refused(kit.get("/v1/vocabulary"), 503, "answer-timeout")
 

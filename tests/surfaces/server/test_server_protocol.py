@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from whyroute.server.limits import Limits
+from whyroute.server.limits import ServiceLimits
 from whyroute.server.protocol import http_protocol
 
 HEADERS = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 200_000 + b"\r\n\r\n"
@@ -57,7 +57,7 @@ async def _answering(scope: Any, receive: Any, send: Any) -> None:
 def test_a_head_that_is_too_large_is_refused_however_it_comes(data: bytes, piece: int) -> None:
     async def sent() -> bytes:
         config = uvicorn.Config(_nothing, interface="asgi3", log_config=None, ws="none", lifespan="off")
-        protocol = http_protocol(Limits())(config, ServerState(), {})
+        protocol = http_protocol(ServiceLimits())(config, ServerState(), {})
         wire = Wire()
         protocol.connection_made(wire)
         for start in range(0, len(data), piece):
@@ -79,7 +79,7 @@ def test_the_body_before_a_head_does_not_count_as_part_of_it(cut: int) -> None:
 
     async def sent() -> bytes:
         config = uvicorn.Config(_answering, interface="asgi3", log_config=None, ws="none", lifespan="off")
-        protocol = http_protocol(Limits())(config, ServerState(), {})
+        protocol = http_protocol(ServiceLimits())(config, ServerState(), {})
         wire = Wire()
         protocol.connection_made(wire)
         whole = first + second
@@ -111,7 +111,7 @@ async def _mirror(scope: Any, receive: Any, send: Any) -> None:
 async def mirrored(data: bytes, piece: int) -> bytes:
     config = uvicorn.Config(_mirror, interface="asgi3", log_config=None, ws="none", lifespan="off")
     config.load()
-    protocol = http_protocol(Limits())(config, ServerState(), {})
+    protocol = http_protocol(ServiceLimits())(config, ServerState(), {})
     wire = Wire()
     protocol.connection_made(wire)
     for start in range(0, len(data), piece):

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from ...basics.bits import positions
 from ...catalog.catalog import Catalog
 from ...model.condition import Leaf
-from ...model.rule import Rule
 from ...model.timestamps import Moment, read_moment
 from ...solving.request import Solved
 from ..load.pack import Pack
 from .bundles import Bundles
+from .causes import ranking_causes, rejected_by
 from .comparison import (
     Answer,
     Cause,
@@ -32,7 +32,7 @@ from .inventory import fact_changes, later, only_in
 from .json_form import Pair
 from .labels import Combination, Goal, Labelling, labelling, resolving
 from .matching import Matching
-from .pack_view import PackView, Rejecting, RouteFacts, capability_of, preferring
+from .pack_view import PackView, RouteFacts
 from .requests import PackRequest
 
 __all__ = ["Progress", "compare_packs"]
@@ -334,11 +334,11 @@ class _Comparing:
             reranked = self._is_reranked(before, after, answers)
             moved = _Moved(
                 *answers,
-                _by(lost, (sides[1], after), (sides[0], before), "added"),
-                _by(matching.to_old(gained), (sides[0], before), (sides[1], after), "removed"),
+                rejected_by(lost, (sides[1], after), (sides[0], before), "added"),
+                rejected_by(matching.to_old(gained), (sides[0], before), (sides[1], after), "removed"),
                 withdrawn,
                 arrived,
-                tuple(_ranking(sides, (before, after))) if reranked else (),
+                tuple(ranking_causes(sides, (before, after))) if reranked else (),
                 reranked,
             )
         shadows = _shadow(before), _shadow(after)
@@ -420,93 +420,6 @@ def _answer(solved: Solved) -> Answer:
 def _shadow(solved: Solved) -> ShadowAnswer | None:
     shadow = solved.shadow
     return None if shadow is None else ShadowAnswer(None if shadow.pick is None else Pair(*shadow.pick.key), shadow.by)
-
-
-def _by(
-    members: int,
-    there: tuple[PackView, Solved],
-    here: tuple[PackView, Solved],
-    only_there: Literal["added", "removed"],
-) -> tuple[tuple[int, tuple[Cause, ...]], ...]:
-    """A set of candidates, by what rejects them `there` and does not `here`, where all of them qualify."""
-    if not members:
-        return ()
-    groups: list[tuple[int, tuple[Cause, ...]]] = [(members, ())]
-    for constraint in there[0].rejecting(members, there[1]):
-        cause = _cause(constraint, here[0].like(constraint, here[1]), only_there)
-        split: list[tuple[int, tuple[Cause, ...]]] = []
-        for group, causes in groups:
-            rejected = group & ~constraint.admitted
-            if rejected:
-                split.append((rejected, (*causes, cause)))
-            if group & constraint.admitted:
-                split.append((group & constraint.admitted, causes))
-        groups = split
-    return tuple(sorted(groups, key=lambda each: each[0] & -each[0]))
-
-
-def _cause(constraint: Rejecting, other: Rejecting | None, only_there: Literal["added", "removed"]) -> Cause:
-    change: Literal["added", "removed", "changed", "same"] = only_there
-    if other is not None:
-        change = "same" if other.same == constraint.same else "changed"
-    differs = change == "changed" and other is not None
-    waivers = set(constraint.waivers) ^ set(other.waivers) if other is not None and differs else ()
-    return Cause(
-        constraint.id,
-        constraint.label,
-        constraint.owner,
-        change,
-        constraint.because,
-        constraint.contact,
-        constraint.origins,
-        other.origins if other is not None and differs else (),
-        tuple(sorted(waivers)),
-    )
-
-
-def _ranking(sides: tuple[PackView, PackView], solved: tuple[Solved, Solved]) -> Iterator[Cause]:
-    """The preferences that one of the packs alone has, or that are not the same in both."""
-    if solved[0].capability.prefer != solved[1].capability.prefer:
-        origins = [
-            () if name is None else (side.pack.capabilities[name].piece.inner("prefer").origin,)
-            for side, name in zip(sides, map(capability_of, solved), strict=True)
-        ]
-        yield Cause("prefer", "prefer", "caller", "changed", origins=origins[1], counterpart=origins[0])
-    before, after = map(preferring, solved)
-    for name in dict.fromkeys((*after, *before)):
-        key = f"rules/{name}"
-        rule = after.get(name) or before[name]
-        places = [side.policy.origins.get(key, ()) for side in sides]
-        change: Literal["added", "removed", "changed"]
-        if name not in before:
-            change = "added"
-        elif name not in after:
-            change = "removed"
-        elif _told(before[name]) != _told(after[name]) or _place(name, before) != _place(name, after):
-            change = "changed"
-        else:
-            continue
-        yield Cause(
-            key,
-            f"rule:{name}",
-            "rule",
-            change,
-            rule.because,
-            rule.owner,
-            places[0] if change == "removed" else places[1],
-            places[0] if change == "changed" else (),
-        )
-
-
-def _told(rule: Rule) -> object:
-    return rule.condition, rule.order, rule.weight
-
-
-def _place(name: str, rules: Mapping[str, Rule]) -> object:
-    """Where a rule that orders stands among those that do."""
-    if rules[name].order is None:
-        return None
-    return [each for each, rule in rules.items() if rule.order is not None].index(name)
 
 
 _VERDICTS: Mapping[tuple[bool, bool], Verdict] = {

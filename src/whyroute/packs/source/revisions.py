@@ -75,7 +75,7 @@ def revision_hint(spec: str, path: str) -> str:
     return f"; it is a revision: did you mean {shown(f'{spec}:{inside}')}?"
 
 
-class _Entry(NamedTuple):
+class _TreeEntry(NamedTuple):
     """A file of a tree.
 
     Attributes:
@@ -150,10 +150,10 @@ def _from_root(path: str, prefix: str) -> str:
     return "" if found == "." else found
 
 
-def _entry(root: str, path: str) -> _Entry | None:
+def _entry(root: str, path: str) -> _TreeEntry | None:
     """What stands at a path of a tree; None when nothing does."""
     if not path:
-        return _Entry("040000", "tree", root, "")
+        return _TreeEntry("040000", "tree", root, "")
     above, _, name = path.rpartition("/")
     holder = root
     if above:
@@ -164,26 +164,26 @@ def _entry(root: str, path: str) -> _Entry | None:
     return next((each for each in _listed(holder, recursive=False) if each.path == name), None)
 
 
-def _listed(tree: str, *, recursive: bool) -> Iterator[_Entry]:
+def _listed(tree: str, *, recursive: bool) -> Iterator[_TreeEntry]:
     output = _git("ls-tree", "-z", "--full-tree", *(("-r",) if recursive else ()), tree)
     for line in os.fsdecode(output or b"").split("\0"):
         if line:
             facts, _, path = line.partition("\t")
             mode, kind, name = facts.split()
-            yield _Entry(mode, kind, name, path)
+            yield _TreeEntry(mode, kind, name, path)
 
 
-def _target(root: str, path: str, link: _Entry) -> _Entry | None:
+def _target(root: str, path: str, link: _TreeEntry) -> _TreeEntry | None:
     """What a link leads to, through other links; None when that is nothing. Of kind `outside` when not in the tree."""
     done, waiting = posixpath.dirname(path), _linked(link)
-    found: _Entry | None = _entry(root, done)
+    found: _TreeEntry | None = _entry(root, done)
     links = 1
     while waiting:
         part = waiting.pop(0)
         if part in ("", "."):
             continue
         if part == "/" or (part == ".." and not done):
-            return _Entry("", "outside", "", "")
+            return _TreeEntry("", "outside", "", "")
         done = posixpath.dirname(done) if part == ".." else posixpath.join(done, part)
         found = _entry(root, done)
         if found is None:
@@ -196,7 +196,7 @@ def _target(root: str, path: str, link: _Entry) -> _Entry | None:
     return found
 
 
-def _linked(link: _Entry) -> list[str]:
+def _linked(link: _TreeEntry) -> list[str]:
     """The parts of the path that a link holds; a first `/` where it is absolute."""
     (target,) = _contents([link.object])
     path = os.fsdecode(target)
@@ -206,7 +206,7 @@ def _linked(link: _Entry) -> list[str]:
 _MOST_LINKS = 40
 
 
-def _sources(root: str, name: str, path: str, entry: _Entry) -> tuple[list[Source], list[Problem]]:
+def _sources(root: str, name: str, path: str, entry: _TreeEntry) -> tuple[list[Source], list[Problem]]:
     """The files of a pack in a tree, and what keeps some of them from being read: as for a directory."""
     files, problems = ([(name, entry.object)], []) if entry.kind == "blob" else _files(root, name, path, entry.object)
     files.sort()

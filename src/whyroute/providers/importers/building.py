@@ -176,7 +176,7 @@ def build(offers: Iterable[Offer], descriptions: Mapping[str, str]) -> Conversio
     """
     grouped: dict[str, dict[str, list[Offer]]] = {}
     kinds: dict[str, str] = {}
-    tally = _Tally()
+    tally = _Counts()
     for offer in sorted(offers, key=lambda offer: (offer.provider, offer.kind != DEFAULT_KIND, offer.kind)):
         if kinds.setdefault(offer.provider, offer.kind) != offer.kind:
             tally.add(offer, LeftOut.ID_TAKEN)
@@ -194,7 +194,7 @@ def build(offers: Iterable[Offer], descriptions: Mapping[str, str]) -> Conversio
     return Conversion(tuple(providers), tally.report(), tally.reasons)
 
 
-def _settled(rows: Sequence[Offer], description: str | None, tally: "_Tally") -> dict[str, Any] | None:
+def _settled(rows: Sequence[Offer], description: str | None, tally: "_Counts") -> dict[str, Any] | None:
     first = rows[0]
     if any(row.outcome != first.outcome for row in rows):
         for row in rows:
@@ -223,7 +223,7 @@ def _provider(provider_id: str, kind: str, description: str | None, models: list
     return found
 
 
-class _Tally:
+class _Counts:
     def __init__(self) -> None:
         self.labels: dict[LeftOut, list[str]] = {}
         self.reasons: dict[tuple[str, str], LeftOut] = {}

@@ -1,0 +1,27 @@
+"""One name of a class means one thing in the whole tree."""
+
+import ast
+from collections import Counter
+
+from paths import ROOT
+
+PACKAGE = ROOT / "src" / "whyroute"
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    names = Counter(
+        statement.name
+        for path in PACKAGE.rglob("*.py")
+        for statement in ast.parse(path.read_text("utf-8")).body
+        if isinstance(statement, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} == set()
+
+
+def test_modules_are_of_a_size_that_can_be_read() -> None:
+    long = {
+        path.relative_to(PACKAGE).as_posix(): length
+        for path in PACKAGE.rglob("*.py")
+        if (length := len(path.read_text("utf-8").splitlines())) > 500
+    }
+    assert long == {}
