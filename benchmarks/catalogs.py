@@ -7,8 +7,8 @@ from typing import Any
 from whyroute.catalog.catalog import Catalog
 from whyroute.model.capability import Capability
 from whyroute.model.features import FEATURES
+from whyroute.model.metadata import ProviderMetadata
 from whyroute.model.policy import TenantPolicy
-from whyroute.model.provider import ProviderMetadata
 
 __all__ = [
     "ATTRIBUTES",

@@ -16,8 +16,9 @@ from typing import Any, Final
 import whyroute as wr
 from whyroute.catalog.catalog import Catalog
 from whyroute.model.capability import Capability
+from whyroute.model.metadata import ProviderMetadata
 from whyroute.model.policy import TenantPolicy
-from whyroute.model.provider import DeclaredProvider, ProviderMetadata
+from whyroute.model.provider import DeclaredProvider
 from whyroute.wire.request import answer_json
 
 from .answers import comparable, picked

@@ -101,17 +101,19 @@ from .model.features import (
     FEATURE_DESCRIPTIONS as FEATURE_DESCRIPTIONS,
     FEATURES as FEATURES,
 )
+from .model.metadata import (
+    ModelCost as ModelCost,
+    ModelInfo as ModelInfo,
+    ModelThinking as ModelThinking,
+    ProviderMetadata as ProviderMetadata,
+)
 from .model.policy import (
     TenantPolicy as TenantPolicy,
     combine as combine,
 )
 from .model.provider import (
     DeclaredProvider as DeclaredProvider,
-    ModelCost as ModelCost,
-    ModelInfo as ModelInfo,
     ModelProvider as ModelProvider,
-    ModelThinking as ModelThinking,
-    ProviderMetadata as ProviderMetadata,
     SetupFailure as SetupFailure,
 )
 from .packs import (

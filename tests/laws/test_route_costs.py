@@ -15,7 +15,8 @@ from benchmarks.work import Request
 import whyroute as wr
 from counting import calls, most_in_use
 from whyroute.catalog.catalog import Catalog
-from whyroute.model.provider import DeclaredProvider, ProviderMetadata
+from whyroute.model.metadata import ProviderMetadata
+from whyroute.model.provider import DeclaredProvider
 
 SMALL, LARGE = 100, 10_000
 SET = LARGE // 8

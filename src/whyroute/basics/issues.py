@@ -1,12 +1,13 @@
 """One problem of an input: where it is and what would be right."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 __all__ = [
     "MAX_ISSUES",
@@ -16,6 +17,7 @@ __all__ = [
     "did_you_mean",
     "few_searches",
     "kind_of",
+    "near_name",
     "pointer",
     "printable",
     "quoted",
@@ -25,16 +27,48 @@ __all__ = [
 _SHOWN_LIMIT = 60
 
 
-class Issue(NamedTuple):
-    """A problem found in an input.
+class _PathAndMessage(NamedTuple):
+    path: str
+    message: str
+
+
+class Issue(_PathAndMessage):
+    """A problem found in an input: a pair of where it is and a sentence. Issues are equal when these are.
 
     Attributes:
         path: JSON pointer (RFC 6901) to the value at fault; empty for the whole input.
         message: What is wrong and what would be right, in lower case, without a final period.
+        code: What kind of problem it is, for code that says more of it: one of the constants below, or empty.
+        data: What such code has to know.
     """
 
-    path: str
-    message: str
+    code: str = ""
+    data: Mapping[str, Any] = MappingProxyType({})
+
+    KEY: ClassVar = "key"
+    """The key at the end of the path is at fault, not its value."""
+    VALUE: ClassVar = "value"
+    """The sentence begins with the `value` at fault; it `wants` a string, number, integer, boolean or list instead."""
+    NULL: ClassVar = "null"
+    """The sentence is about a null as such."""
+    FOREIGN: ClassVar = "foreign"
+    """No JSON text could hold the value, or the key of an object."""
+    MISSING: ClassVar = "missing"
+    """A `key` is missing in the object."""
+
+    def __new__(cls, path: str, message: str, code: str = "", **data: Any) -> Self:
+        issue = super().__new__(cls, path, message)
+        if code:
+            issue.code, issue.data = code, data
+        return issue
+
+    def under(self, path: str) -> "Issue":
+        """The same problem of a value that stands at `path`."""
+        return Issue(path + self.path, self.message, self.code, **self.data)
+
+    def with_more(self, more: str) -> "Issue":
+        """The same problem, and what more there is to say of it."""
+        return Issue(self.path, self.message + more, self.code, **self.data)
 
     def __str__(self) -> str:
         return f"{printable(self.path)}: {self.message}" if self.path else self.message
@@ -129,16 +163,20 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     The same mistake may stand in an input thousands of times, so what was near is remembered. Within `few_searches`,
     nothing is near any more once so many names were compared that nobody reads the answers.
     """
-    if len(name) > _LONG:
-        return ""
+    near = near_name(name, known)
+    return "" if near is None else f"; did you mean {shown(near)}?"
+
+
+def near_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be, as `did_you_mean` finds it."""
     left = _LEFT.get()
-    if left is not None and left[0] <= 0:
-        return ""
+    if len(name) > _LONG or (left is not None and left[0] <= 0):
+        return None
     names = tuple(known)
     if left is not None:
         left[0] -= 1 + (len(names) if len(names) <= _MANY else _MANY + len(names) // 16)
     near = _nearest(name, names)
-    return f"; did you mean {shown(near)}?" if near is not None and near != name else ""
+    return None if near == name else near
 
 
 @contextmanager

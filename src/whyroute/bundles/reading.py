@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..documents.json_text import plain
-from ..documents.phrases import found, missing_keys, unknown_key
+from ..documents.phrases import missing_keys, unknown_key, wrong
 from ..errors import InvalidCapabilityError
 from ..model.capability import Capability, read_capability
 from ..model.request_facts import label_issues, token_issues
@@ -33,7 +33,7 @@ _TEXTS: Final = ("preferredProvider", "preferredModel", "capabilityName")
 def slots_shape_issues(value: Any, path: str) -> list[Issue]:
     """What is wrong with the slots as a whole."""
     if not isinstance(value, Mapping):
-        return [Issue(path, f"{found(value)}; `slots` is an object of slots by their names")]
+        return [wrong(path, value, "`slots` is an object of slots by their names")]
     if not value:
         return [Issue(path, "an empty object; a bundle has at least one slot")]
     issues: list[Issue] = []
@@ -54,15 +54,15 @@ def slot_issues(slot: Any, path: str, *, named: bool = False) -> list[Issue]:
         named: Whether its capability may be a name.
     """
     if not isinstance(slot, Mapping):
-        return [Issue(path, f"{found(slot)}; a slot is an object with `capability`")]
+        return [wrong(path, slot, "a slot is an object with `capability`")]
     issues: list[Issue] = []
     for key, value in slot.items():
         if not isinstance(key, str):
             issues += plain({key: None}, path)[1]
         elif key not in SLOT_KEYS:
-            issues.append(Issue(child(path, key), unknown_key(key, SLOT_KEYS, slot)))
+            issues.append(unknown_key(child(path, key), key, SLOT_KEYS, slot))
         elif key in _TEXTS and not isinstance(value, str):
-            issues.append(Issue(child(path, key), f"{found(value)}; a string is expected"))
+            issues.append(wrong(child(path, key), value, "a string is expected", wants="string"))
         elif key == "labels":
             issues += label_issues(value, child(path, key))
         elif key == "tokens":
@@ -76,7 +76,7 @@ def slot_issues(slot: Any, path: str, *, named: bool = False) -> list[Issue]:
 def together_issues(value: Any, path: str, slots: Any) -> list[Issue]:
     """What is wrong with the ties, beside slots that may be broken themselves."""
     if not isinstance(value, list | tuple):
-        return [Issue(path, f"{found(value)}; `together` is a list of ties such as {{same: region}}")]
+        return [wrong(path, value, "`together` is a list of ties such as {same: region}")]
     names = [name for name in slots if isinstance(name, str)] if isinstance(slots, Mapping) else None
     return [issue for index, tie in enumerate(value) for issue in tie_issues(tie, child(path, index), names)]
 
@@ -84,7 +84,7 @@ def together_issues(value: Any, path: str, slots: Any) -> list[Issue]:
 def why_not_issues(value: Any, path: str, slots: Any) -> list[Issue]:
     """What is wrong with the candidates that are asked about."""
     if not isinstance(value, Mapping) or not value:
-        return [Issue(path, f"{found(value)}; `whyNot` is an object of candidates by the names of their slots")]
+        return [wrong(path, value, "`whyNot` is an object of candidates by the names of their slots")]
     issues: list[Issue] = []
     known = [name for name in slots if isinstance(name, str)] if isinstance(slots, Mapping) else None
     for name, candidate in value.items():
@@ -94,7 +94,7 @@ def why_not_issues(value: Any, path: str, slots: Any) -> list[Issue]:
             issues.append(Issue(at, f"{shown(name)} is no slot of the bundle{near}"))
         keys = candidate.keys() if isinstance(candidate, Mapping) else ()
         if set(keys) != {"provider", "model"} or not all(isinstance(each, str) for each in candidate.values()):
-            issues.append(Issue(at, f"{found(candidate)}; a candidate is {{provider, model}}, two strings"))
+            issues.append(wrong(at, candidate, "a candidate is {provider, model}, two strings"))
     return issues
 
 

@@ -7,7 +7,7 @@ from typing import Self
 
 from ..basics.bits import BitSlices
 from ..basics.numbers import Number, exact, scaled
-from ..model.provider import ModelInfo
+from ..model.metadata import ModelInfo
 
 __all__ = ["Call", "CallCosts"]
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..basics.issues import Issue, kind_of
 from ..errors import InvalidProviderError
-from ..model.provider import DeclaredProvider, ModelInfo, ModelProvider, ProviderMetadata, metadata_of, read_metadata
+from ..model.metadata import ModelInfo, ProviderMetadata, read_metadata
+from ..model.provider import DeclaredProvider, ModelProvider, metadata_of
 
 __all__ = ["Candidate", "Member", "as_provider", "tie_break_order"]
 

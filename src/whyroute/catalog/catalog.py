@@ -18,7 +18,8 @@ from ..basics.globs import matching
 from ..basics.issues import Issue, kind_of
 from ..errors import DuplicateProviderError, InvalidRequestError
 from ..model.features import UNSPECIFIED_REGION
-from ..model.provider import ModelInfo, ModelProvider, ProviderMetadata
+from ..model.metadata import ModelInfo, ProviderMetadata
+from ..model.provider import ModelProvider
 from .call_costs import Call, CallCosts
 from .candidate import Candidate, Member, as_provider, tie_break_order
 from .columns import NUMBER_COLUMNS, Column, Order, chunk_of, column_of, models_in

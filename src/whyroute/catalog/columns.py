@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ..basics import bits
 from ..basics.numbers import Number
-from ..model.provider import ModelInfo, ProviderMetadata, source_of
+from ..model.metadata import ModelInfo, ProviderMetadata, source_of
 
 __all__ = ["NUMBER_COLUMNS", "Column", "Order", "chunk_of", "column_of", "models_in"]
 

@@ -9,7 +9,7 @@ from ..basics.issues import shown
 from ..basics.numbers import Number, ecmascript
 from ..catalog.catalog import Catalog
 from ..errors import RejectionReason
-from ..model.provider import ModelInfo, ProviderMetadata
+from ..model.metadata import ModelInfo, ProviderMetadata
 from ..model.rule import Rule
 from .rulebook import Entry, InForce, Lift
 from .three_valued import NO_CONTEXT, Call, Compiled, Deciding, EvalContext, Known, observed_value, shown_value

@@ -13,7 +13,7 @@ from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript
 from ..catalog.catalog import Catalog
 from ..errors import RejectionReason
-from ..model.provider import ModelInfo, ProviderMetadata
+from ..model.metadata import ModelInfo, ProviderMetadata
 
 __all__ = [
     "ContextWindowTerm",

@@ -16,7 +16,7 @@ from ..catalog.catalog import Catalog
 from ..model.condition import AllOf, AnyOf, Is, Leaf, Node, Not
 from ..model.condition_grammar import FIELDS, LABEL_PREFIX
 from ..model.features import UNSPECIFIED_REGION
-from ..model.provider import ModelInfo, ProviderMetadata, source_of
+from ..model.metadata import ModelInfo, ProviderMetadata, source_of
 from ..model.regions import NO_REGIONS, Regions
 
 __all__ = [

@@ -4,34 +4,43 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetPydanticSchema, PlainValidator, WithJsonSchema
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
 
+from ..basics.issues import Issue
 from ..basics.numbers import Number as PlainNumber, as_double
 
 __all__ = [
     "BROKEN",
     "Amount",
     "Count",
+    "FilledText",
     "Names",
     "Number",
     "OrAbsent",
     "PositiveInteger",
+    "Text",
     "WireModel",
     "broken",
+    "expected",
     "wire_name",
 ]
 
 T = TypeVar("T")
 
 BROKEN: Final = "broken"
-"""The type of the errors that `broken` makes, in pydantic's list of errors."""
+"""The type of the errors that `broken` and `expected` make, in pydantic's list of errors."""
 
 
-def broken(message: str) -> PydanticCustomError:
+def broken(message: str, code: str = "") -> PydanticCustomError:
     """What a validator raises: a ValueError that pydantic tells in these very words, without words of its own."""
-    return PydanticCustomError(BROKEN, "{message}", {"message": message})
+    return PydanticCustomError(BROKEN, "{message}", {"message": message, "code": code})
+
+
+def expected(message: str, wants: str) -> PydanticCustomError:
+    """What a validator of one field raises that only says what it expects, and of which type that is."""
+    return PydanticCustomError(BROKEN, "{message}", {"message": message, "wants": wants})
 
 
 _WIRE_NAMES = {
@@ -64,17 +73,19 @@ class WireModel(BaseModel):
         return type(self).model_validate({**held, **update}, by_alias=False, by_name=True)
 
 
-def _reader(*, integer: bool, at_least: int | None, expected: str) -> Callable[[Any], PlainNumber]:
+def _reader(*, integer: bool, at_least: int | None, right: str) -> Callable[[Any], PlainNumber]:
+    wants = "integer" if integer else "number"
+
     def read(value: Any) -> PlainNumber:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise broken(expected)
-        number = as_double(value)
+            raise expected(right, wants)
+        number = as_double(int(value) if isinstance(value, int) else float(value))
         if not math.isfinite(number):
-            raise broken(f"{expected}, and finite")
+            raise expected(f"{right}, and finite", wants)
         if (integer and isinstance(number, float) and not number.is_integer()) or (
             at_least is not None and number < at_least
         ):
-            raise broken(expected)
+            raise expected(right, wants)
         return number
 
     return read
@@ -87,36 +98,48 @@ def _schema(kind: str, minimum: int | None) -> WithJsonSchema:
 # An integral double is an integer on the wire, 200000.0 too; a boolean is not a number.
 Number = Annotated[
     PlainNumber,
-    PlainValidator(_reader(integer=False, at_least=None, expected="a number is expected")),
+    PlainValidator(_reader(integer=False, at_least=None, right="a number is expected")),
     _schema("number", None),
 ]
 """A finite number."""
 
 Amount = Annotated[
     PlainNumber,
-    PlainValidator(_reader(integer=False, at_least=0, expected="a number of at least 0 is expected")),
+    PlainValidator(_reader(integer=False, at_least=0, right="a number of at least 0 is expected")),
     _schema("number", 0),
 ]
 """A finite number of at least 0."""
 
 Count = Annotated[
     PlainNumber,
-    PlainValidator(_reader(integer=True, at_least=0, expected="an integer of at least 0 is expected")),
+    PlainValidator(_reader(integer=True, at_least=0, right="an integer of at least 0 is expected")),
     _schema("integer", 0),
 ]
 """An integer of at least 0."""
 
 PositiveInteger = Annotated[
     PlainNumber,
-    PlainValidator(_reader(integer=True, at_least=1, expected="an integer of at least 1 is expected")),
+    PlainValidator(_reader(integer=True, at_least=1, right="an integer of at least 1 is expected")),
     _schema("integer", 1),
 ]
 """An integer of at least 1."""
 
 
+def _text(least: int) -> GetPydanticSchema:
+    # A length, even of 0, makes pydantic look into the text and refuse half a surrogate pair.
+    return GetPydanticSchema(lambda source, handler: core_schema.str_schema(strict=True, min_length=least))
+
+
+Text = Annotated[str, _text(0), WithJsonSchema({"type": "string"})]
+"""Text that JSON can hold; nothing else is made into it."""
+
+FilledText = Annotated[str, _text(1), WithJsonSchema({"type": "string", "minLength": 1})]
+"""Such text, and not empty."""
+
+
 def _not_null(value: Any) -> Any:
     if value is None:
-        raise broken("null is no value here; leave the key out")
+        raise broken("null is no value here; leave the key out", Issue.NULL)
     return value
 
 
@@ -126,7 +149,7 @@ OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
 
 def _ordered(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise broken("a list of strings is expected")
+        raise expected("a list of strings is expected", "list")
     return value
 
 

@@ -174,11 +174,11 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[
         # The text itself: an enumeration's own `str` may give the member's name.
         return _plain(str.__str__(value), path, depth, issues, holders, marked)
     hint = "; pass a float or an int" if isinstance(value, AnyNumber) else ""
-    return _left_out(f"a Python {shown(kind.__name__)} has no JSON form{hint}", path, issues, marked)
+    return _left_out(f"a Python {shown(kind.__name__)} has no JSON form{hint}", path, issues, marked, Issue.FOREIGN)
 
 
-def _left_out(why: str, path: str, issues: list[Issue], marked: bool) -> Unreadable | None:
-    issues.append(Issue(path, why))
+def _left_out(why: str, path: str, issues: list[Issue], marked: bool, code: str = "") -> Unreadable | None:
+    issues.append(Issue(path, why, code))
     return Unreadable(why) if marked else None
 
 
@@ -195,7 +195,7 @@ def _plain_items(
     found: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            issues.append(Issue(path, f"key {shown(key)} is not a string"))
+            issues.append(Issue(path, f"key {shown(key)} is not a string", Issue.FOREIGN, key=key))
         elif not key.isascii() and not is_unicode(key):
             issues.append(Issue(path, "a key with half a surrogate pair; it is not valid Unicode"))
         else:

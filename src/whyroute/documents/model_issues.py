@@ -10,7 +10,7 @@ from ..basics.issues import Issue, did_you_mean, few_searches, pointer, quoted, 
 from ..errors import InvalidInputError
 from . import fields
 from .json_text import plain
-from .phrases import found, in_document_order, missing_keys, unknown_key
+from .phrases import in_document_order, missing, missing_keys, unknown_key, wrong
 
 __all__ = ["issues_of", "read_model"]
 
@@ -74,7 +74,7 @@ def _issues(detail: Mapping[str, Any], document: Any, path: str, model: type[Bas
         present = value if isinstance(value, Mapping) else {}
         at = path + pointer(tokens)
         for key in missing_keys([str(loc[-1])], known, present) if known else [str(loc[-1])]:
-            yield Issue(at, f"{shown(key)} is missing")
+            yield missing(at, key)
         return
     tokens = _place(loc, document, value)
     at = path + pointer(tokens)
@@ -82,57 +82,62 @@ def _issues(detail: Mapping[str, Any], document: Any, path: str, model: type[Bas
         key = str(tokens[-1])
         holder = _value_at(document, tokens[:-1])
         known = _known_keys(model, tokens[:-1])
-        yield Issue(at, unknown_key(key, known, holder) if known else f"{shown(key)} is not a key here")
+        yield unknown_key(at, key, known, holder) if known else Issue(at, f"{shown(key)} is not a key here", Issue.KEY)
     else:
-        yield Issue(at, _sentence(kind, value, detail.get("ctx", {}), str(detail["msg"])))
+        yield _issue(at, kind, value, detail.get("ctx", {}), str(detail["msg"]))
 
 
 _EXPECTED = {
-    "bool_parsing": "true or false",
-    "bool_type": "true or false",
-    "dict_type": "an object",
-    "mapping_type": "an object",
-    "model_attributes_type": "an object",
-    "model_type": "an object",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "string_type": "a string",
-    "float_parsing": "a number",
-    "float_type": "a number",
-    "int_from_float": "an integer",
-    "int_parsing": "an integer",
-    "int_type": "an integer",
+    "bool_parsing": ("true or false", "boolean"),
+    "bool_type": ("true or false", "boolean"),
+    "dict_type": ("an object", "object"),
+    "mapping_type": ("an object", "object"),
+    "model_attributes_type": ("an object", "object"),
+    "model_type": ("an object", "object"),
+    "list_type": ("a list", ""),
+    "tuple_type": ("a list", ""),
+    "string_type": ("a string", "string"),
+    "float_parsing": ("a number", "number"),
+    "float_type": ("a number", "number"),
+    "int_from_float": ("an integer", "integer"),
+    "int_parsing": ("an integer", "integer"),
+    "int_type": ("an integer", "integer"),
 }
+"""What pydantic's errors about types say is expected, in words and as what the value wants."""
 
 
-def _sentence(kind: str, value: Any, context: Mapping[str, Any], otherwise: str) -> str:
+def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], otherwise: str) -> Issue:
     if kind in _EXPECTED:
-        return f"{found(value)}; {_EXPECTED[kind]} is expected"
+        expected, wants = _EXPECTED[kind]
+        return wrong(path, value, f"{expected} is expected", wants=wants)
     match kind:
-        case "value_error" | fields.BROKEN:
-            message = str(context["error" if kind == "value_error" else "message"])
-            # Validators of single fields only say what they expect.
-            if value is None or "is expected" not in message:
-                return message
-            wrong_number = isinstance(value, int | float) and not isinstance(value, bool) and "string" not in message
-            return f"{shown(value) if wrong_number else found(value)}; {message}"
+        case "value_error":
+            return Issue(path, str(context["error"]))
+        case fields.BROKEN:
+            if value is None or "wants" not in context:
+                return Issue(path, context["message"], context.get("code", ""))
+            if isinstance(value, int | float) and not isinstance(value, bool) and context["wants"] != "list":
+                return Issue(path, f"{shown(value)}; {context['message']}", Issue.VALUE, value=value)
+            return wrong(path, value, context["message"], wants=context["wants"])
         case "too_short":
             least = context["min_length"]
-            return f"{found(value)}; a list of at least {least} {'item' if least == 1 else 'items'} is expected"
+            return wrong(path, value, f"a list of at least {least} {'item' if least == 1 else 'items'} is expected")
         case "string_too_short":
-            return "empty; a non-empty string is expected" if value == "" else f"{found(value)}; it is too short"
+            return Issue(path, "empty; a non-empty string is expected")
         case "literal_error" | "enum":
             choices = _choices(str(context["expected"]))
             near = did_you_mean(value, choices) if isinstance(value, str) else ""
-            return (
-                f"{shown(value)} is not expected here{near}"
-                if near
-                else f"{found(value)}; one of {quoted(choices)} is expected"
+            if near:
+                return Issue(path, f"{shown(value)} is not expected here{near}")
+            return wrong(path, value, f"one of {quoted(choices)} is expected")
+        case "greater_than_equal":
+            return Issue(
+                path, f"{shown(value)}; a number of at least {context['ge']} is expected", Issue.VALUE, value=value
             )
         case "union_tag_not_found" | "union_tag_invalid":
-            return f"{found(value)}; it has none of the shapes that are expected here"
+            return wrong(path, value, "it has none of the shapes that are expected here")
         case _:
-            return f"{found(value)}; {otherwise[:1].lower()}{otherwise[1:]}"
+            return wrong(path, value, f"{otherwise[:1].lower()}{otherwise[1:]}")
 
 
 def _choices(expected: str) -> list[str]:

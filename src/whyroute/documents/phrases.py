@@ -3,9 +3,19 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..basics.issues import Issue, did_you_mean, kind_of, quoted, shown
+from ..basics.issues import Issue, did_you_mean, kind_of, near_name, quoted, shown
 
-__all__ = ["counted", "found", "in_backticks", "in_document_order", "joined", "missing_keys", "unknown_key"]
+__all__ = [
+    "counted",
+    "found",
+    "in_backticks",
+    "in_document_order",
+    "joined",
+    "missing",
+    "missing_keys",
+    "unknown_key",
+    "wrong",
+]
 
 
 def found(value: object) -> str:
@@ -28,6 +38,23 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def wrong(path: str, value: object, right: str, *, wants: str = "") -> Issue:
+    """The issue about a value that is wrong.
+
+    Args:
+        path: JSON pointer of the value.
+        value: The value.
+        right: What would be right, as a clause.
+        wants: The type that would be right, where a value of another type may be meant to be of it.
+    """
+    return Issue(path, f"{found(value)}; {right}", Issue.VALUE, value=value, wants=wants)
+
+
+def missing(path: str, key: str, more: str = "") -> Issue:
+    """The issue about a key that an object lacks."""
+    return Issue(path, f"{shown(key)} is missing{more}", Issue.MISSING, key=key)
+
+
 def joined(parts: Sequence[str], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(parts) < 2:
@@ -40,18 +67,21 @@ def in_backticks(names: Iterable[str], last: str) -> str:
     return joined([*map(shown, names)], last)
 
 
-def unknown_key(key: str, known: Collection[str], present: Collection[str]) -> str:
-    """Why `key` is refused in an object.
+def unknown_key(path: str, key: str, known: Collection[str], present: Collection[str]) -> Issue:
+    """The issue about a key that an object can't have; `near` is the one that it was meant to be, where there is one.
 
     Args:
+        path: JSON pointer of the key's value.
         key: The key at fault.
         known: The keys that the object may have.
         present: The keys that it has; none of them is suggested.
     """
-    near = did_you_mean(key, [name for name in known if name not in present])
-    if not near:
-        near = f"; the only key is {quoted(known)}" if len(known) == 1 else f"; the keys are {quoted(known)}"
-    return f"{shown(key) if key else 'the empty string'} is not a key here{near}"
+    near = near_name(key, [name for name in known if name not in present])
+    hint = f"; did you mean {shown(near)}?" if near is not None else f"; the keys are {quoted(known)}"
+    if near is None and len(known) == 1:
+        hint = f"; the only key is {quoted(known)}"
+    message = f"{shown(key) if key else 'the empty string'} is not a key here{hint}"
+    return Issue(path, message, Issue.KEY, near=near)
 
 
 def missing_keys(required: Iterable[str], known: Collection[str], present: Collection[str]) -> list[str]:

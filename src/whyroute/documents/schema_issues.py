@@ -15,7 +15,7 @@ from jsonschema.validators import extend
 
 from ..basics.issues import MAX_ISSUES, Issue, child, did_you_mean, pointer, quoted, shown
 from .json_text import plain
-from .phrases import found, in_backticks, in_document_order, missing_keys, unknown_key
+from .phrases import found, in_backticks, in_document_order, missing, missing_keys, unknown_key, wrong
 
 __all__ = ["capability_schema", "declaration_issues"]
 
@@ -120,16 +120,19 @@ def _wrong_type(error: ValidationError, path: str) -> Sentences:
     expected = _expected(error.schema) + _unit(error)
     key = error.path[-1] if error.path else None
     if value is None and key in _optional_keys():
-        yield Issue(path, f"`null`; leave {shown(key)} out, or give {expected}")
+        yield Issue(path, f"`null`; leave {shown(key)} out, or give {expected}", Issue.VALUE, value=None)
     elif isinstance(value, float) and error.validator_value == "integer":
-        yield Issue(path, f"{shown(value)} is not an integer; {_subject(error)} is {expected}")
+        message = f"{shown(value)} is not an integer; {_subject(error)} is {expected}"
+        yield Issue(path, message, Issue.VALUE, value=value)
     else:
-        yield Issue(path, f"{found(value)}; {_subject(error)} is {expected}")
+        yield wrong(path, value, f"{_subject(error)} is {expected}", wants=_wanted(error.schema))
 
 
 def _too_small(error: ValidationError, path: str) -> Sentences:
     expected = _expected(error.schema) + _unit(error)
-    yield Issue(path, f"{shown(error.instance)} is below {error.validator_value}; {_subject(error)} is {expected}")
+    value: Any = error.instance
+    message = f"{shown(value)} is below {error.validator_value}; {_subject(error)} is {expected}"
+    yield Issue(path, message, Issue.VALUE, value=value)
 
 
 def _no_needs(error: ValidationError, path: str) -> Sentences:
@@ -146,7 +149,7 @@ def _not_listed(error: ValidationError, path: str) -> Sentences:
     choices: list[str] = _as_schema(error.schema)["enum"]
     listed = f"; {_subject(error)} is one of {in_backticks(choices, 'or')}"
     if not isinstance(value, str) or not value:
-        yield Issue(path, found(value) + listed)
+        yield Issue(path, found(value) + listed, Issue.VALUE, value=value)
     elif error.path[-1] == "op":
         yield Issue(path, _wrong_operator(value, choices))
     else:
@@ -181,7 +184,7 @@ def _missing(error: ValidationError, path: str) -> Sentences:
     properties: Json = schema["properties"]
     value: Any = error.instance
     for key in missing_keys(schema["required"], properties, value):
-        yield Issue(path, f"{shown(key)} is missing; it is {_expected(properties[key])}{_unit(error, key)}")
+        yield missing(path, key, f"; it is {_expected(properties[key])}{_unit(error, key)}")
 
 
 def _unknown_keys(error: ValidationError, path: str) -> Sentences:
@@ -189,7 +192,7 @@ def _unknown_keys(error: ValidationError, path: str) -> Sentences:
     value: Any = error.instance
     for key in value:
         if key not in properties:
-            yield Issue(child(path, key), unknown_key(key, properties, value))
+            yield unknown_key(child(path, key), key, properties, value)
 
 
 def _not_one_need(error: ValidationError, path: str) -> Sentences:
@@ -199,7 +202,7 @@ def _not_one_need(error: ValidationError, path: str) -> Sentences:
     if not isinstance(need, dict):
         features = shapes["feature"]["properties"]["feature"]["enum"]
         example: Any = {"feature": need} if need in features else _need_schema()["examples"][0]
-        yield Issue(path, f"{found(need)}; a need is an object such as {_json(example)}")
+        yield wrong(path, need, f"a need is an object such as {_json(example)}")
         return
     if not need:
         yield Issue(path, f"empty; a need has exactly one of {listed}")
@@ -212,14 +215,13 @@ def _not_one_need(error: ValidationError, path: str) -> Sentences:
     near = {key: did_you_mean(key, shapes) for key in strange}
     if not meant and not any(near.values()):
         if len(strange) == 1:
-            yield Issue(
-                child(path, strange[0]), f"{shown(strange[0])} is not a need; a need has exactly one of {listed}"
-            )
+            message = f"{shown(strange[0])} is not a need; a need has exactly one of {listed}"
+            yield Issue(child(path, strange[0]), message, Issue.KEY)
         else:
             yield Issue(path, f"none of {quoted(strange, limit=5)} is a need; a need has exactly one of {listed}")
         return
     for key in strange:
-        yield Issue(child(path, key), f"{shown(key)} is not a need{near[key]}")
+        yield Issue(child(path, key), f"{shown(key)} is not a need{near[key]}", Issue.KEY)
 
 
 _SENTENCES: Final[Mapping[str, Callable[[ValidationError, str], Sentences]]] = {
@@ -273,6 +275,16 @@ def _expected(schema: Any) -> str:
         case kind:
             article = "an" if kind == "integer" else "a"
             return f"{article} {kind}" + (f" of at least {schema['minimum']}" if "minimum" in schema else "")
+
+
+def _wanted(schema: Any) -> str:
+    """The type that a schema asks for, where text in quotes may be meant to be of it."""
+    match _as_schema(schema):
+        case {"type": "array"} if "examples" not in schema:
+            return "list"
+        case {"type": "string" | "number" | "integer" as kind}:
+            return str(kind)
+    return ""
 
 
 def _as_schema(schema: Any) -> Json:

@@ -18,7 +18,8 @@ from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import FeatureTerm, NumberTerm, Term
 from ..errors import Reason, Rejection, RejectionReason, WireSequence
-from ..model.provider import ModelInfo, ProviderMetadata, SetupFailure
+from ..model.metadata import ModelInfo, ProviderMetadata
+from ..model.provider import SetupFailure
 
 __all__ = ["SET_UP", "reasons_of"]
 

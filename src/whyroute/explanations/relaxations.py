@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..basics.frozen import FrozenDict, frozen, thawed
+from ..basics.frozen import frozen, thawed
 from ..catalog.candidate import Candidate
 from ..constraints.named import Owner
 from ..documents.phrases import in_backticks
@@ -21,7 +21,7 @@ class Moves:
         correction: The constraints that change, in constraint order.
         edits: What changes about each.
         patch: The edits as a JSON Patch (RFC 6902) of the wire request; a copy that refuses changes.
-        picks: The candidate of each slot that the patched request picks; a copy that refuses changes.
+        picks: The candidate of each slot that the patched request picks.
     """
 
     correction: tuple[Any, ...]
@@ -31,7 +31,7 @@ class Moves:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "patch", frozen(self.patch))
-        object.__setattr__(self, "picks", FrozenDict(self.picks))
+        object.__setattr__(self, "picks", frozen(self.picks))
 
     @property
     def offered(self) -> bool:

@@ -19,7 +19,8 @@ from ..constraints.terms import (
     RegionTerm,
 )
 from ..documents.phrases import joined
-from ..model.provider import ModelInfo, SetupFailure
+from ..model.metadata import ModelInfo
+from ..model.provider import SetupFailure
 from ..solving.request import Solved
 
 __all__ = [

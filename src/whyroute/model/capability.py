@@ -244,7 +244,7 @@ def read_capability(document: Any, path: str = "") -> Capability:
     with few_searches():
         broken = _schema_issues(document, empty_needs=True)
     if broken:
-        raise InvalidCapabilityError([Issue(path + issue.path, issue.message) for issue in broken])
+        raise InvalidCapabilityError([issue.under(path) for issue in broken])
     return _read(plain(document)[0], path)
 
 

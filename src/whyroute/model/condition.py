@@ -9,11 +9,21 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from ..basics.issues import Issue, child, kind_of, shown
-from ..documents.fields import Names, Number, OrAbsent, WireModel
+from ..documents.fields import OrAbsent, WireModel
 from ..documents.json_text import plain
 from ..documents.toposort import cycles, in_order
 from ..errors import InvalidRequestError
-from .condition_grammar import FIELDS, LABEL_PREFIX, REQUEST_FIELDS, condition_issues, when_issues
+from .condition_grammar import (
+    FIELDS,
+    LABEL_PREFIX,
+    REQUEST_FIELDS,
+    CandidateFields,
+    RequestFields,
+    TextMatch,
+    TextMatcher,
+    condition_issues,
+    when_issues,
+)
 
 __all__ = [
     "AllOf",
@@ -24,9 +34,6 @@ __all__ = [
     "Leaf",
     "Node",
     "Not",
-    "NumberMatcher",
-    "SetMatcher",
-    "TextMatcher",
     "When",
     "condition_issues",
     "condition_order",
@@ -60,55 +67,6 @@ class Grammatical(WireModel):
         return handler(value)
 
 
-def _with_filled_lists(schema: dict[str, Any]) -> None:
-    for key in schema["properties"].keys() & {"in", "notIn"}:
-        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
-
-
-class _Matcher(WireModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
-
-    exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
-
-
-class TextMatcher(_Matcher):
-    """What a text is compared with, letter by letter; all that is given must hold."""
-
-    eq: OrAbsent[str] = Field(default=None, description="equal to this")
-    ne: OrAbsent[str] = Field(default=None, description="not equal to this")
-    in_: OrAbsent[Names] = Field(default=None, alias="in", description="one of these")
-    not_in: OrAbsent[Names] = Field(default=None, description="none of these")
-    like: OrAbsent[str] = Field(
-        default=None,
-        description="a glob over the whole value, case-sensitive: `*` is any text, `/` included, `?` one character",
-    )
-
-
-class SetMatcher(_Matcher):
-    """What a set is asked for; all that is given must hold."""
-
-    eq: OrAbsent[str] = Field(default=None, description="has this")
-    in_: OrAbsent[Names] = Field(default=None, alias="in", description="has one of these")
-
-
-class NumberMatcher(_Matcher):
-    """What a number is compared with; all that is given must hold."""
-
-    eq: OrAbsent[Number] = Field(default=None, description="equal to this")
-    ne: OrAbsent[Number] = Field(default=None, description="not equal to this")
-    in_: OrAbsent[tuple[Number, ...]] = Field(default=None, alias="in", description="one of these")
-    not_in: OrAbsent[tuple[Number, ...]] = Field(default=None, description="none of these")
-    lt: OrAbsent[Number] = Field(default=None, description="less than this")
-    lte: OrAbsent[Number] = Field(default=None, description="at most this")
-    gt: OrAbsent[Number] = Field(default=None, description="more than this")
-    gte: OrAbsent[Number] = Field(default=None, description="at least this")
-
-
-TextMatch = str | tuple[str, ...] | TextMatcher
-SetMatch = str | tuple[str, ...] | SetMatcher
-NumberMatch = Number | tuple[Number, ...] | NumberMatcher
-
-
 def _with_labels(schema: dict[str, Any]) -> None:
     """Say in a JSON schema that `labels.<key>` is the only open key."""
     names = {"items": {"type": "string"}, "type": "array"}
@@ -121,7 +79,7 @@ def _with_labels(schema: dict[str, Any]) -> None:
     schema["minProperties"] = 1
 
 
-class Condition(Grammatical):
+class Condition(CandidateFields, Grammatical):
     """A condition over candidates: fields with what they are compared with, all of which must hold.
 
     `labels.<key>` compares a label of the provider.
@@ -132,31 +90,6 @@ class Condition(Grammatical):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
 
-    provider: OrAbsent[TextMatch] = Field(default=None, description="the provider's id")
-    model: OrAbsent[TextMatch] = Field(default=None, description="the model's name, without the provider's id")
-    region: OrAbsent[TextMatch] = Field(
-        default=None, description="the provider's region; the name of a group means its members too"
-    )
-    kind: OrAbsent[TextMatch] = Field(default=None, description="the provider's kind")
-    feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
-    attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
-    source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
-    context_window: OrAbsent[NumberMatch] = Field(
-        default=None, description="how many tokens of prompt and answer it holds"
-    )
-    max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
-    prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
-        default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"
-    )
-    completion_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
-        default=None, alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
-    )
-    call_usd: OrAbsent[NumberMatch] = Field(
-        default=None, description="exact price of the request's tokens in USD; unknown when it names none"
-    )
-    p95_latency_ms: OrAbsent[NumberMatch] = Field(
-        default=None, alias="p95LatencyMs", description="in milliseconds; may be unknown"
-    )
     any_: OrAbsent[tuple["Condition", ...]] = Field(
         default=None, alias="any", description="at least one of these holds"
     )
@@ -183,7 +116,7 @@ class Condition(Grammatical):
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
-class When(Grammatical):
+class When(RequestFields, Grammatical):
     """A condition over the request: fields with what they are compared with, all of which must hold.
 
     Raises:
@@ -192,11 +125,6 @@ class When(Grammatical):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
 
-    kind: OrAbsent[TextMatch] = Field(default=None, description="the kind asked for")
-    feature: OrAbsent[SetMatch] = Field(
-        default=None, description="the features among the needs: has it, or one of them"
-    )
-    capability: OrAbsent[TextMatch] = Field(default=None, description="the capability's name in the pack")
     labels: OrAbsent[Mapping[str, TextMatch]] = Field(default=None, description="what the request says of itself")
     any_: OrAbsent[tuple["When", ...]] = Field(default=None, alias="any", description="at least one of these holds")
     all_: OrAbsent[tuple["When", ...]] = Field(default=None, alias="all", description="all of these hold")

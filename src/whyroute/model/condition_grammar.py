@@ -4,14 +4,17 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
+
+from pydantic import ConfigDict, Field
 
 from ..basics.globs import glob
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
-from ..documents.phrases import found, in_backticks
+from ..documents.fields import Names, Number, OrAbsent, WireModel
+from ..documents.phrases import in_backticks, wrong
 from .features import FEATURES
-from .provider import LABEL_KEY
+from .metadata import LABEL_KEY
 
 __all__ = [
     "FIELDS",
@@ -19,42 +22,138 @@ __all__ = [
     "OPERATORS",
     "REQUEST_FIELDS",
     "SOURCES",
+    "CandidateFields",
     "FieldType",
+    "NumberMatcher",
+    "RequestFields",
+    "SetMatcher",
+    "TextMatch",
+    "TextMatcher",
     "condition_issues",
     "when_issues",
 ]
 
 FieldType = Literal["text", "set", "number"]
 
-FIELDS: Final[Mapping[str, FieldType]] = MappingProxyType(
-    {
-        "provider": "text",
-        "model": "text",
-        "region": "text",
-        "kind": "text",
-        "feature": "set",
-        "attribute": "set",
-        "source": "text",
-        "contextWindow": "number",
-        "maxOutputTokens": "number",
-        "promptUsdPer1kTokens": "number",
-        "completionUsdPer1kTokens": "number",
-        "callUsd": "number",
-        "p95LatencyMs": "number",
-    }
-)
-"""What a condition over candidates may look at, beside the provider's labels (`labels.<key>`, which are text)."""
 
-REQUEST_FIELDS: Final[Mapping[str, FieldType]] = MappingProxyType(
-    {"kind": "text", "feature": "set", "capability": "text"}
-)
-"""What a condition over the request may look at, beside the request's labels."""
+def _with_filled_lists(schema: dict[str, Any]) -> None:
+    for key in schema["properties"].keys() & {"in", "notIn"}:
+        schema["properties"][key] = {**schema["properties"][key], "minItems": 1}
+
+
+class _Matcher(WireModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=_with_filled_lists)
+
+    exists: OrAbsent[bool] = Field(default=None, description="whether the fact is known at all: true or false")
+
+
+class TextMatcher(_Matcher):
+    """What a text is compared with, letter by letter; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="equal to this")
+    ne: OrAbsent[str] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[Names] = Field(default=None, description="none of these")
+    like: OrAbsent[str] = Field(
+        default=None,
+        description="a glob over the whole value, case-sensitive: `*` is any text, `/` included, `?` one character",
+    )
+
+
+class SetMatcher(_Matcher):
+    """What a set is asked for; all that is given must hold."""
+
+    eq: OrAbsent[str] = Field(default=None, description="has this")
+    in_: OrAbsent[Names] = Field(default=None, alias="in", description="has one of these")
+
+
+class NumberMatcher(_Matcher):
+    """What a number is compared with; all that is given must hold."""
+
+    eq: OrAbsent[Number] = Field(default=None, description="equal to this")
+    ne: OrAbsent[Number] = Field(default=None, description="not equal to this")
+    in_: OrAbsent[tuple[Number, ...]] = Field(default=None, alias="in", description="one of these")
+    not_in: OrAbsent[tuple[Number, ...]] = Field(default=None, description="none of these")
+    lt: OrAbsent[Number] = Field(default=None, description="less than this")
+    lte: OrAbsent[Number] = Field(default=None, description="at most this")
+    gt: OrAbsent[Number] = Field(default=None, description="more than this")
+    gte: OrAbsent[Number] = Field(default=None, description="at least this")
+
+
+TextMatch = str | tuple[str, ...] | TextMatcher
+SetMatch = str | tuple[str, ...] | SetMatcher
+NumberMatch = Number | tuple[Number, ...] | NumberMatcher
+
+
+class CandidateFields(WireModel):
+    """What a condition over candidates may look at, beside the provider's labels (`labels.<key>`, which are text)."""
+
+    provider: OrAbsent[TextMatch] = Field(default=None, description="the provider's id")
+    model: OrAbsent[TextMatch] = Field(default=None, description="the model's name, without the provider's id")
+    region: OrAbsent[TextMatch] = Field(
+        default=None, description="the provider's region; the name of a group means its members too"
+    )
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the provider's kind")
+    feature: OrAbsent[SetMatch] = Field(default=None, description="the model's features: has it, or one of them")
+    attribute: OrAbsent[SetMatch] = Field(default=None, description="the provider's attributes: has it, or one of them")
+    source: OrAbsent[TextMatch] = Field(default=None, description="where the provider comes from: pack or registered")
+    context_window: OrAbsent[NumberMatch] = Field(
+        default=None, description="how many tokens of prompt and answer it holds"
+    )
+    max_output_tokens: OrAbsent[NumberMatch] = Field(default=None, description="in tokens; may be unknown")
+    prompt_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="promptUsdPer1kTokens", description="USD per 1,000 prompt tokens"
+    )
+    completion_usd_per_1k_tokens: OrAbsent[NumberMatch] = Field(
+        default=None, alias="completionUsdPer1kTokens", description="USD per 1,000 completion tokens"
+    )
+    call_usd: OrAbsent[NumberMatch] = Field(
+        default=None, description="exact price of the request's tokens in USD; unknown when it names none"
+    )
+    p95_latency_ms: OrAbsent[NumberMatch] = Field(
+        default=None, alias="p95LatencyMs", description="in milliseconds; may be unknown"
+    )
+
+
+class RequestFields(WireModel):
+    """What a condition over the request may look at, beside the request's labels."""
+
+    kind: OrAbsent[TextMatch] = Field(default=None, description="the kind asked for")
+    feature: OrAbsent[SetMatch] = Field(
+        default=None, description="the features among the needs: has it, or one of them"
+    )
+    capability: OrAbsent[TextMatch] = Field(default=None, description="the capability's name in the pack")
+
+
+_MATCHERS: Final[Mapping[FieldType, type[WireModel]]] = {
+    "text": TextMatcher,
+    "set": SetMatcher,
+    "number": NumberMatcher,
+}
+
+
+def _types(fields: type[WireModel]) -> Mapping[str, FieldType]:
+    """The fields under their wire names, each with its type."""
+    return MappingProxyType(
+        {
+            field.alias or name: kind
+            for name, field in fields.model_fields.items()
+            for kind, matcher in _MATCHERS.items()
+            if matcher in get_args(field.annotation)
+        }
+    )
+
+
+FIELDS: Final = _types(CandidateFields)
+"""The fields of candidates."""
+
+REQUEST_FIELDS: Final = _types(RequestFields)
+"""The fields of requests."""
 
 OPERATORS: Final[Mapping[FieldType, tuple[str, ...]]] = MappingProxyType(
     {
-        "text": ("eq", "ne", "in", "notIn", "like", "exists"),
-        "set": ("eq", "in", "exists"),
-        "number": ("eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists"),
+        kind: (*(field.alias or name for name, field in matcher.model_fields.items() if name != "exists"), "exists")
+        for kind, matcher in _MATCHERS.items()
     }
 )
 """The matchers that each type of field takes."""
@@ -125,7 +224,7 @@ class _Grammar:
 
 def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(document, dict):
-        yield Issue(path, f"{found(document)}; a condition is an object such as `{grammar.example}`")
+        yield wrong(path, document, f"a condition is an object such as `{grammar.example}`")
         return
     if not document:
         yield Issue(path, f"empty; a condition says something, such as `{grammar.example}`")
@@ -150,7 +249,7 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
-            yield Issue(at, _unknown_field(key, value, grammar))
+            yield Issue(at, _unknown_field(key, value, grammar), Issue.KEY)
 
 
 def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
@@ -161,7 +260,7 @@ def _side_by_side(document: Mapping[str, Any], path: str) -> Issue:
 
 def _parts(key: str, value: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(value, list) or not value:
-        yield Issue(path, f"{found(value)}; `{key}` is a list of at least one condition")
+        yield wrong(path, value, f"`{key}` is a list of at least one condition")
         return
     for index, part in enumerate(value):
         yield from _issues(part, child(path, index), grammar, negated=negated)
@@ -169,7 +268,7 @@ def _parts(key: str, value: Any, path: str, grammar: _Grammar, *, negated: bool)
 
 def _reference(value: Any, path: str, conditions: Collection[str] | None) -> Iterator[Issue]:
     if not isinstance(value, str):
-        yield Issue(path, f"{found(value)}; `is` takes the name of a condition")
+        yield wrong(path, value, "`is` takes the name of a condition")
     elif conditions is not None and value not in conditions:
         listed = f"; there are {quoted(conditions)}" if conditions else "; there are none"
         yield Issue(path, f"{shown(value)} is no named condition{did_you_mean(value, conditions) or listed}")
@@ -177,15 +276,15 @@ def _reference(value: Any, path: str, conditions: Collection[str] | None) -> Ite
 
 def _labels(value: Any, path: str, grammar: _Grammar, *, negated: bool) -> Iterator[Issue]:
     if not isinstance(value, dict) or not value:
-        yield Issue(path, f"{found(value)}; `labels` is an object of label keys such as `{{data: patient}}`")
+        yield wrong(path, value, "`labels` is an object of label keys such as `{data: patient}`")
         return
     if negated and len(value) > 1:
         yield _side_by_side(value, path)
     for key, matcher in value.items():
-        yield from _label(matcher, child(path, key), key, grammar)
+        yield from _label(matcher, child(path, key), key, grammar, Issue.KEY)
 
 
-def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue]:
+def _label(value: Any, path: str, key: str, grammar: _Grammar, code: str = "") -> Iterator[Issue]:
     if grammar.over == "candidate":
         if not LABEL_KEY.fullmatch(key):
             yield Issue(path, f"{shown(key)} is no label key that a provider could have: they are lower case")
@@ -195,7 +294,7 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar) -> Iterator[Issue
         return
     elif grammar.labels is not None and key not in grammar.labels:
         near = did_you_mean(key, grammar.labels) or f"; the labels are {quoted(grammar.labels) or 'none'}"
-        yield Issue(path, f"{shown(key)} is no label of a request{near}")
+        yield Issue(path, f"{shown(key)} is no label of a request{near}", code)
         return
     broken = list(_matcher(value, path, key, "text"))
     yield from broken
@@ -244,14 +343,14 @@ def _matcher(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Iss
         for op, wanted in value.items():
             at = child(path, op)
             if op not in OPERATORS[kind]:
-                yield Issue(at, _unknown_operator(op, field, kind))
+                yield Issue(at, _unknown_operator(op, field, kind), Issue.KEY)
             elif op in _LISTS and not isinstance(wanted, list):
-                yield Issue(at, f"{found(wanted)}; `{op}` takes a list")
+                yield wrong(at, wanted, f"`{op}` takes a list")
             elif op in _LISTS:
                 yield from _list(wanted, at, field, kind)
             elif op == "exists":
                 if not isinstance(wanted, bool):
-                    yield Issue(at, f"{found(wanted)}; `exists` is true or false")
+                    yield wrong(at, wanted, "`exists` is true or false")
             elif op == "like" and isinstance(wanted, str):
                 continue  # any text is a pattern
             else:
@@ -268,12 +367,13 @@ def _list(value: list[Any], path: str, field: str, kind: FieldType) -> Iterator[
 def _scalar(value: Any, path: str, field: str, kind: FieldType) -> Iterator[Issue]:
     if kind == "number":
         if isinstance(value, bool) or not isinstance(value, int | float):
-            yield Issue(path, f"{found(value)}; {shown(field)} is compared with a number")
+            yield wrong(path, value, f"{shown(field)} is compared with a number", wants="number")
         elif not math.isfinite(as_double(value)):
-            yield Issue(path, f"{shown(value)}; {shown(field)} is compared with a finite number")
+            message = f"{shown(value)}; {shown(field)} is compared with a finite number"
+            yield Issue(path, message, Issue.VALUE, value=value)
     elif not isinstance(value, str):
         quotes = "; a name that reads like one stands in quotes" if isinstance(value, bool | int | float) else ""
-        yield Issue(path, f"{found(value)}; {shown(field)} is compared with a string{quotes}")
+        yield wrong(path, value, f"{shown(field)} is compared with a string{quotes}")
     elif field == "source" and value not in SOURCES:
         near = did_you_mean(value, SOURCES) or f"; a source is {in_backticks(SOURCES, 'or')}"
         yield Issue(path, f"{shown(value)} is no source{near}")

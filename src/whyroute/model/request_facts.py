@@ -8,7 +8,7 @@ from ..basics.issues import Issue, child, did_you_mean, kind_of, shown
 from ..basics.numbers import Number, as_double
 from .timestamps import moment_issues
 
-__all__ = ["fact_issues", "label_issues", "token_issues"]
+__all__ = ["fact_issues", "label_issues", "not_text", "token_issues"]
 
 _TOKEN_KEYS = ("prompt", "completion")
 
@@ -23,10 +23,16 @@ def label_issues(value: Any, path: str) -> list[Issue]:
         if not isinstance(key, str)
     ]
     return issues + [
-        Issue(child(path, key), f"{shown(item)} is {kind_of(item)}; a string is expected")
+        not_text(child(path, key), item)
         for key, item in value.items()
         if isinstance(key, str) and not isinstance(item, str)
     ]
+
+
+def not_text(path: str, value: Any) -> Issue:
+    """The issue about a value that is no string."""
+    message = f"{shown(value)} is {kind_of(value)}; a string is expected"
+    return Issue(path, message, Issue.VALUE, value=value, wants="string")
 
 
 def token_issues(value: Any, path: str) -> list[Issue]:
@@ -34,15 +40,19 @@ def token_issues(value: Any, path: str) -> list[Issue]:
     if not isinstance(value, Mapping):
         return [Issue(path, f"{kind_of(value)}; tokens are an object with `prompt` and `completion`")]
     issues = [
-        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(str(key), _TOKEN_KEYS)}")
+        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(str(key), _TOKEN_KEYS)}", Issue.KEY)
         for key in value
         if key not in _TOKEN_KEYS
     ]
     for key in _TOKEN_KEYS:
         count = value.get(key)
         if isinstance(count, bool) or not isinstance(count, int | float) or not _is_count(count):
-            found = "missing" if key not in value else shown(count)
-            issues.append(Issue(child(path, key), f"{found}; `{key}` is an integer of at least 0"))
+            expected = f"`{key}` is an integer of at least 0"
+            if key in value:
+                message = f"{shown(count)}; {expected}"
+                issues.append(Issue(child(path, key), message, Issue.VALUE, value=count, wants="integer"))
+            else:
+                issues.append(Issue(child(path, key), f"missing; {expected}"))
     return issues
 
 

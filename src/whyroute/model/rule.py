@@ -10,7 +10,7 @@ from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
 from ..documents.fields import Number, OrAbsent, WireModel
 from ..documents.json_text import plain
-from ..documents.phrases import found, in_backticks, in_document_order, missing_keys, unknown_key
+from ..documents.phrases import found, in_backticks, in_document_order, missing, missing_keys, unknown_key, wrong
 from ..errors import InvalidRequestError
 from .condition import CHECKED, Condition, Grammatical, When
 from .condition_grammar import FIELDS, condition_issues, when_issues
@@ -237,7 +237,7 @@ def rules_issues(
 ) -> list[Issue]:
     """What is wrong with a list of rules, as plain JSON; the arguments are those of `read_rules`."""
     if not isinstance(document, list):
-        return [Issue(path, f"{found(document)}; rules are a list")]
+        return [wrong(path, document, "rules are a list")]
     issues = [
         issue
         for index, rule in enumerate(document)
@@ -262,7 +262,7 @@ def waivers_issues(
         conditions: The named conditions that `is` may refer to; None: any.
     """
     if not isinstance(document, list):
-        return [Issue(path, f"{found(document)}; waivers are a list")]
+        return [wrong(path, document, "waivers are a list")]
     issues = [
         issue
         for index, waiver in enumerate(document)
@@ -306,7 +306,7 @@ def rule_issues(
         labels: The label keys that a request may have, each with its values; None: any.
     """
     if not isinstance(document, dict):
-        return [Issue(path, f"{found(document)}; a rule is an object with {quoted(('name', 'because', *EFFECTS))}")]
+        return [wrong(path, document, f"a rule is an object with {quoted(('name', 'because', *EFFECTS))}")]
     issues = _keys(document, path, _RULE_KEYS, ("name", "because"))
     issues += _texts(document, path, ("name", "because", "owner"))
     if "when" in document:
@@ -319,7 +319,7 @@ def rule_issues(
         mode = document["mode"]
         near = did_you_mean(mode, _MODES) if isinstance(mode, str) else ""
         hint = near or f"; a mode is {in_backticks(_MODES, 'or')}"
-        issues.append(Issue(child(path, "mode"), f"{found(mode)}{hint}"))
+        issues.append(Issue(child(path, "mode"), f"{found(mode)}{hint}", Issue.VALUE, value=mode))
     return in_document_order(issues, document, path)
 
 
@@ -333,7 +333,7 @@ def waiver_issues(
     """What is wrong with one waiver, as plain JSON; the arguments are those of `waivers_issues`."""
     required = ("name", "rule", "tenant", "admits", "because")
     if not isinstance(document, dict):
-        return [Issue(path, f"{found(document)}; a waiver is an object with {quoted(required)}")]
+        return [wrong(path, document, f"a waiver is an object with {quoted(required)}")]
     issues = _keys(document, path, _WAIVER_KEYS, required)
     issues += _texts(document, path, ("name", "rule", "tenant", "because", "owner"))
     if "admits" in document:
@@ -351,8 +351,8 @@ def waiver_issues(
 
 
 def _keys(document: Mapping[str, Any], path: str, known: Collection[str], required: Collection[str]) -> list[Issue]:
-    issues = [Issue(path, f"{shown(key)} is missing") for key in missing_keys(required, known, document)]
-    issues += [Issue(child(path, key), unknown_key(key, known, document)) for key in document if key not in known]
+    issues = [missing(path, key) for key in missing_keys(required, known, document)]
+    issues += [unknown_key(child(path, key), key, known, document) for key in document if key not in known]
     return issues
 
 
@@ -362,7 +362,7 @@ def _texts(document: Mapping[str, Any], path: str, keys: Collection[str]) -> lis
         value = document.get(key, key)
         if not isinstance(value, str) or not value:
             quotes = "; put it in quotes" if isinstance(value, bool | int | float) else ""
-            issues.append(Issue(child(path, key), f"{found(value)}; a non-empty string is expected{quotes}"))
+            issues.append(wrong(child(path, key), value, f"a non-empty string is expected{quotes}"))
     return issues
 
 
@@ -383,7 +383,7 @@ def _effect_issues(document: Mapping[str, Any], path: str, conditions: Collectio
         issues += _prefer_issues(document, path, conditions)
     elif "weight" in document and effects:
         message = f"`weight` goes with `prefer`, not with {in_backticks(effects, 'and')}"
-        issues.append(Issue(child(path, "weight"), message))
+        issues.append(Issue(child(path, "weight"), message, Issue.KEY))
     return issues
 
 
@@ -393,7 +393,7 @@ def _prefer_issues(document: Mapping[str, Any], path: str, conditions: Collectio
     if not orders:
         issues = condition_issues(preferred, at, conditions=conditions)
         if "weight" not in document:
-            issues.append(Issue(path, "`weight` is missing; it is what a candidate gains that meets `prefer`"))
+            issues.append(missing(path, "weight", "; it is what a candidate gains that meets `prefer`"))
         return issues + _weight_issues(document, path)
     issues = []
     if len(preferred) > 1:
@@ -405,7 +405,8 @@ def _prefer_issues(document: Mapping[str, Any], path: str, conditions: Collectio
         if not isinstance(field, str) or field not in ORDERED_FIELDS:
             near = did_you_mean(field, ORDERED_FIELDS) if isinstance(field, str) else ""
             listed = f"; the fields that order are {quoted(ORDERED_FIELDS)}"
-            issues.append(Issue(child(at, key), f"{found(field) if not near else shown(field)}{near or listed}"))
+            told = shown(field) if near else found(field)
+            issues.append(Issue(child(at, key), f"{told}{near or listed}", Issue.VALUE, value=field))
     if "weight" in document:
         message = f"{shown(orders[0])} takes no weight: it orders candidates of equal score"
         issues.append(Issue(child(path, "weight"), message))
@@ -417,15 +418,17 @@ def _weight_issues(document: Mapping[str, Any], path: str) -> list[Issue]:
         return []
     weight = document["weight"]
     if isinstance(weight, bool) or not isinstance(weight, int | float):
-        return [Issue(child(path, "weight"), f"{found(weight)}; a number is expected")]
+        return [wrong(child(path, "weight"), weight, "a number is expected", wants="number")]
     if not math.isfinite(as_double(weight)):
-        return [Issue(child(path, "weight"), f"{shown(weight)}; a finite number is expected")]
+        return [
+            Issue(child(path, "weight"), f"{shown(weight)}; a finite number is expected", Issue.VALUE, value=weight)
+        ]
     return []
 
 
 def _waivable_issues(document: Mapping[str, Any], path: str) -> list[Issue]:
     if not isinstance(document["waivable"], bool):
-        return [Issue(path, f"{found(document['waivable'])}; true or false is expected")]
+        return [wrong(path, document["waivable"], "true or false is expected", wants="boolean")]
     if document["waivable"] and "prefer" in document:
         return [Issue(path, "a preference rejects nobody, so that there is nothing to waive")]
     return []

@@ -101,7 +101,8 @@ def moment_issues(value: Any, path: str) -> list[Issue]:
                 return [Issue(path, message)]
         else:
             return []
-    return [Issue(path, f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone")]
+    message = f"{shown(value)} is no time; write `2026-12-24`, or `2026-12-24T09:30:00Z` with its zone"
+    return [Issue(path, message, Issue.VALUE, value=value)]
 
 
 def _near_miss(text: str) -> str | None:

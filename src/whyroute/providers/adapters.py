@@ -18,7 +18,8 @@ from pydantic import AfterValidator, Field
 from ..basics.issues import kind_of, shown
 from ..documents.fields import Count, Number, WireModel, broken
 from ..errors import AdapterConfigError, DuplicateAdapterError
-from ..model.provider import ModelProvider, ProviderMetadata
+from ..model.metadata import ProviderMetadata
+from ..model.provider import ModelProvider
 
 __all__ = [
     "AdapterConfig",

@@ -117,7 +117,10 @@ def read_providers(path: FilePath) -> list[dict[str, Any]]:
     """
     document, issues = plain(read_document(path))
     if issues:
-        raise InvalidCatalogError([_with_quotes(issue) for issue in issues])
+        raise InvalidCatalogError(
+            issue.with_more("; text goes in quotes") if issue.code == Issue.FOREIGN and not issue.data else issue
+            for issue in issues
+        )
     if not isinstance(document, dict):
         found = "empty" if document is None else f"{kind_of(document)}"
         raise InvalidCatalogError([Issue("", f"{found}; an object with the key `providers` is expected")])
@@ -147,11 +150,3 @@ def read_providers(path: FilePath) -> list[dict[str, Any]]:
     if issues:
         raise InvalidCatalogError(issues)
     return list(providers)
-
-
-def _with_quotes(issue: Issue) -> Issue:
-    return (
-        issue._replace(message=issue.message + "; text goes in quotes")
-        if "has no JSON form" in issue.message
-        else issue
-    )

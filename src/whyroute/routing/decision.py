@@ -16,8 +16,9 @@ from ..explanations import Explanation, reasons_of
 from ..explanations.ties import tie_clause
 from ..explanations.words import setup_clause
 from ..model.capability import Capability
+from ..model.metadata import ModelInfo
 from ..model.policy import TenantPolicy
-from ..model.provider import ModelInfo, ModelProvider
+from ..model.provider import ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
-from ..model.provider import ProviderMetadata, invalid_provider, routable_problems
+from ..model.metadata import ProviderMetadata, read_metadata, source_of
 from ..packs import metadata_document
 from .envelope import ApiError
 
@@ -95,7 +95,7 @@ class Registration:
         """What `to_json` wrote."""
         found = json.loads(text)
         made = cls(
-            ProviderMetadata.of_checked(found["metadata"]),
+            read_metadata(found["metadata"]),
             found.get("adapter_id"),
             found.get("adapter_config"),
             found.get("secret_ref"),
@@ -116,24 +116,27 @@ def read_registration(body: Any) -> Registration:
     issues = _issues(body)
     metadata: ProviderMetadata | None = None
     if "metadata" in body:
-        problems, cleaned = routable_problems(body["metadata"], "/metadata")
-        if not problems and cleaned.get("source") == "pack":
-            message = "`pack` is for a rule pack's own providers to say; leave `source` out"
-            problems.append(("invalid-metadata", Issue("/metadata/source", message)))
-        if not problems and len(cleaned["id"]) > MAX_ID_LENGTH:
-            message = f"{len(cleaned['id'])} characters; an id has at most {MAX_ID_LENGTH} over HTTP"
-            problems.append(("invalid-metadata", Issue("/metadata/id", message)))
-        if problems:
-            error = invalid_provider(problems, cleaned)
+        try:
+            metadata = _read_metadata(body["metadata"])
+        except InvalidProviderError as error:
             if not issues:
-                raise InvalidProviderError(error.reason, error.issues, error.provider_id)
+                raise
             issues += error.issues
-        else:
-            metadata = ProviderMetadata.of_checked(cleaned)
     if issues or metadata is None:
         raise InvalidRequestError(issues)
     config, _ = plain(body.get("adapter_config"))
     return Registration(metadata, body["adapter_id"], config, body.get("secret_ref"))
+
+
+def _read_metadata(document: Any) -> ProviderMetadata:
+    metadata = read_metadata(document, "/metadata")
+    if source_of(metadata) == "pack":
+        issue = Issue("/metadata/source", "`pack` is for a rule pack's own providers to say; leave `source` out")
+    elif len(metadata.id) > MAX_ID_LENGTH:
+        issue = Issue("/metadata/id", f"{len(metadata.id)} characters; an id has at most {MAX_ID_LENGTH} over HTTP")
+    else:
+        return metadata
+    raise InvalidProviderError("invalid-metadata", [issue], metadata.id)
 
 
 def _issues(body: dict[str, Any]) -> list[Issue]:

@@ -15,7 +15,8 @@ from ..explanations import Explanation
 from ..model.timestamps import moment_of, read_moment
 from ..packs import Pack, Resolved
 from ..routing.decision import Decision, outcome_of
-from ..wire.request import Request, candidate_issues
+from ..wire.document import field_issues
+from ..wire.request import Request
 from .tenants import Holdings, Route
 
 __all__ = [
@@ -92,7 +93,7 @@ def read_asked(body: Any, *, explaining: bool) -> Asked:
             issues.append(Issue(child("", key), f"{kind_of(body[key])}; a string is expected"))
     issues += shared_issues(body, known)
     if explaining and "whyNot" in body:
-        issues += candidate_issues(body["whyNot"], "/whyNot")
+        issues += field_issues({"whyNot": body["whyNot"]}).get("whyNot", [])
     if issues:
         raise InvalidRequestError(issues)
     asked = cleaned.get("whyNot") if explaining else None

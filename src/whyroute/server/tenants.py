@@ -11,7 +11,8 @@ from ..basics.issues import shown
 from ..catalog.candidate import Member
 from ..catalog.catalog import Catalog
 from ..errors import AdapterConfigError
-from ..model.provider import DeclaredProvider, ModelProvider, ProviderMetadata, SetupFailure
+from ..model.metadata import ProviderMetadata
+from ..model.provider import DeclaredProvider, ModelProvider, SetupFailure
 from ..model.timestamps import Moment
 from ..packs import Pack, metadata_document
 from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry

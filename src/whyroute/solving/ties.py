@@ -10,7 +10,7 @@ from ..basics.issues import Issue, child, did_you_mean, shown
 from ..basics.numbers import Number, as_double, ecmascript, exact
 from ..catalog.candidate import Candidate
 from ..constraints.terms import COMPARE
-from ..documents.phrases import found, in_backticks, missing_keys, unknown_key
+from ..documents.phrases import in_backticks, missing, missing_keys, unknown_key, wrong
 from ..model.features import UNSPECIFIED_REGION
 
 __all__ = ["EXACT_FIELDS", "KINDS", "NUMBER_FIELDS", "Tie", "read_tie", "tie_issues"]
@@ -128,7 +128,7 @@ def tie_issues(document: Any, path: str, slots: Sequence[str] | None = None) -> 
         slots: The slots there are; None: not known.
     """
     if not isinstance(document, dict):
-        return [Issue(path, f"{found(document)}; {_SHAPE}")]
+        return [wrong(path, document, _SHAPE)]
     kinds = [kind for kind in KINDS if kind in document]
     bounded = bool(kinds) and kinds[0] not in _COMPARING
     known = (*KINDS, "slots") if kinds and not bounded else (*KINDS, "op", "value", "slots")
@@ -139,14 +139,14 @@ def tie_issues(document: Any, path: str, slots: Sequence[str] | None = None) -> 
         issues.append(Issue(path, f"none of {in_backticks(KINDS, 'or')}; a tie has exactly one of them"))
     if bounded:
         issues += [
-            Issue(path, f"{shown(key)} is missing; a `{kinds[0]}` has `op` and `value`")
+            missing(path, key, f"; a `{kinds[0]}` has `op` and `value`")
             for key in missing_keys(("op", "value"), known, document)
         ]
     for key, value in document.items():
         if key in known or key in _BOUND_KEYS:
             issues += _part_issues(key, value, child(path, key), kinds[0] if kinds else None, slots)
         else:
-            issues.append(Issue(child(path, key), unknown_key(key, known, document)))
+            issues.append(unknown_key(child(path, key), key, known, document))
     return issues
 
 
@@ -157,12 +157,12 @@ def _part_issues(key: str, value: Any, path: str, kind: str | None, slots: Seque
     if key == "slots":
         return _slots_issues(value, path, slots, least=2 if kind in _COMPARING else 1)
     if kind in _COMPARING:
-        return [Issue(path, f"{shown(key)} goes with `sum` and `max`, not with {shown(kind)}")]
+        return [Issue(path, f"{shown(key)} goes with `sum` and `max`, not with {shown(kind)}", Issue.KEY)]
     if key == "op":
         fine = isinstance(value, str) and value in _OPS
-        return [] if fine else [Issue(path, f"{found(value)}; an `op` is {in_backticks(_OPS, 'or')}")]
+        return [] if fine else [wrong(path, value, f"an `op` is {in_backticks(_OPS, 'or')}")]
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(as_double(value))
-    return [] if is_number else [Issue(path, f"{found(value)}; a finite number is expected")]
+    return [] if is_number else [wrong(path, value, "a finite number is expected", wants="number")]
 
 
 def _field_issues(kind: str, field: Any, path: str) -> list[Issue]:
@@ -174,18 +174,18 @@ def _field_issues(kind: str, field: Any, path: str) -> list[Issue]:
         instead = "sum" if kind in _COMPARING else "same"
         return [Issue(path, f"{shown(field)} goes with `{instead}`, not with `{kind}`; {named}")]
     near = did_you_mean(field, own) if isinstance(field, str) else ""
-    return [Issue(path, f"{shown(field)} is no field here{near}" if near else f"{found(field)}; {named}")]
+    return [Issue(path, f"{shown(field)} is no field here{near}") if near else wrong(path, field, named)]
 
 
 def _slots_issues(value: Any, path: str, slots: Sequence[str] | None, *, least: int) -> list[Issue]:
     if not isinstance(value, list):
-        return [Issue(path, f"{found(value)}; a list of names of slots is expected")]
+        return [wrong(path, value, "a list of names of slots is expected")]
     issues: list[Issue] = []
     seen: set[str] = set()
     for index, name in enumerate(value):
         at = child(path, index)
         if not isinstance(name, str):
-            issues.append(Issue(at, f"{found(name)}; the name of a slot is expected"))
+            issues.append(wrong(at, name, "the name of a slot is expected"))
         elif slots is not None and name not in slots:
             near = did_you_mean(name, slots) or f"; the slots are {in_backticks(slots, 'and') or 'none'}"
             issues.append(Issue(at, f"{shown(name)} is no slot of the bundle{near}"))
@@ -195,5 +195,5 @@ def _slots_issues(value: Any, path: str, slots: Sequence[str] | None, *, least: 
             seen.add(name)
     if not issues and len(value) < least:
         names = "at least two slots" if least == 2 else "at least one slot"
-        issues.append(Issue(path, f"{found(value)}; it names {names}, or is left out, which means all of them"))
+        issues.append(wrong(path, value, f"it names {names}, or is left out, which means all of them"))
     return issues

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ..solving.joint import JointSolved
     from ..solving.request import Solved
 
-__all__ = ["WireRequest"]
+__all__ = ["Answerable"]
 
 S = TypeVar("S", bound="Solved | JointSolved")
 A = TypeVar("A", bound="Decision | Bundle | WhyrouteError")
 W = TypeVar("W")
 
 
-class WireRequest(ABC, Generic[S, A, W]):
+class Answerable(ABC, Generic[S, A, W]):
     """A wire request, read and checked.
 
     Attributes:

@@ -21,7 +21,7 @@ from ..model.provider import SetupFailure
 from ..model.timestamps import read_moment
 from ..solving.joint import JointSolved, SearchLimit, Slot, solve_jointly
 from ..solving.ties import Tie
-from .answering import WireRequest
+from .answering import Answerable
 
 __all__ = ["BundleRequest", "note_problems"]
 
@@ -29,7 +29,7 @@ __all__ = ["BundleRequest", "note_problems"]
 BundleOutcome = Bundle | BundleUnsatisfiableError | BundleLimitError
 
 
-class BundleRequest(WireRequest[JointSolved, BundleOutcome, Mapping[str, tuple[str, str]]]):
+class BundleRequest(Answerable[JointSolved, BundleOutcome, Mapping[str, tuple[str, str]]]):
     """A wire request for a bundle, read and checked.
 
     Attributes:

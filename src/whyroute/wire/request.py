@@ -22,21 +22,16 @@ from ..errors import (
 )
 from ..explanations import Explanation
 from ..model.capability import Capability, read_capability
+from ..model.metadata import ProviderMetadata, read_metadata
 from ..model.policy import TenantPolicy, read_policy
-from ..model.provider import (
-    DeclaredProvider,
-    ProviderMetadata,
-    SetupFailure,
-    invalid_provider,
-    read_setup_failures,
-    routable_problems,
-)
+from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
 from ..routing.decision import Decision, outcome_of
 from ..solving.request import RequestTerms, Solved
 from ..solving.situation import Situation
-from .answering import WireRequest
+from .answering import Answerable
+from .document import WireRequest, field_issues
 
 if TYPE_CHECKING:
     from .bundles import BundleRequest
@@ -45,14 +40,12 @@ __all__ = [
     "answer",
     "answer_json",
     "answer_line",
-    "candidate_issues",
     "id_of",
     "read_any_request",
     "read_bundle_request",
     "read_request",
 ]
 
-_INCLUDES = ("matched", "explanation", "request")
 _OF_BUNDLES = ("slots", "together")
 _RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
 
@@ -102,7 +95,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-class Request(WireRequest[Solved, Decision | CapabilityUnsatisfiableError, tuple[str, str]]):
+class Request(Answerable[Solved, Decision | CapabilityUnsatisfiableError, tuple[str, str]]):
     """A wire request for one capability, read and checked: prepared as `terms`."""
 
     def __init__(
@@ -239,12 +232,14 @@ class _Reader:
     def __init__(
         self,
         request: Mapping[str, Any],
-        keys: Mapping[str, Any] | None = None,
+        keys: tuple[str, ...] = (),
         required: tuple[str, ...] = ("capability", "providers"),
     ) -> None:
         self.request = request
-        self.keys = _KEYS if keys is None else keys
+        self.keys = keys or _KEYS
         self.required = required
+        # Its own module judges what a bundle asks about.
+        self.apart = (*_JUDGED_APART, *(("slots", "together", "whyNot") if keys else ()))
         self.request_issues: list[Issue] = []
         self.errors: list[WhyrouteError] = []
 
@@ -266,21 +261,22 @@ class _Reader:
 
     def document(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        problems: dict[str, list[Issue]] = {}  # by key, in the order of the document
         unreadable: set[str] = set()
         for key, value in self.request.items():
             if not isinstance(key, str) or key not in self.keys:
-                self.request_issues.append(_unknown_key(key, self.keys))
+                problems[key] = [_unknown_key(key, self.keys)]
                 continue
             found[key] = value
-            check = self.keys[key]
-            if key in _RULE_SECTIONS:
-                found[key], foreign = plain(value, child("", key))
-                self.request_issues += foreign
-                unreadable |= {issue.path for issue in foreign}
-            elif check is not None:
-                cleaned, foreign = plain(value, child("", key))
-                found[key] = cleaned
-                self.request_issues += foreign or check(cleaned, child("", key))
+            problems[key] = []
+            if key not in self.apart:
+                found[key], problems[key] = plain(value, child("", key))
+                unreadable |= {issue.path for issue in problems[key]}
+        sound = {key: value for key, value in found.items() if not problems[key] and key not in self.apart}
+        judged = field_issues(sound)
+        for key, foreign in problems.items():
+            check = _CHECKS.get(key) if key in sound else None
+            self.request_issues += foreign or judged.get(key) or (check(found[key], child("", key)) if check else ())
         sections = {key: found[key] for key in _RULE_SECTIONS if key in found}
         if sections:
             from ..constraints.rulebook import rulebook_issues  # noqa: PLC0415 (takes long to load, and most requests have no rules)
@@ -319,11 +315,11 @@ class _Reader:
         seen: dict[str, int] = {}
         for index, value in enumerate(given):
             path = child("", "providers", index)
-            problems, cleaned = routable_problems(value, path)
-            if problems:
-                self.errors.append(invalid_provider(problems, cleaned))
+            try:
+                metadata = read_metadata(value, path)
+            except InvalidProviderError as error:
+                self.errors.append(error)
                 continue
-            metadata = ProviderMetadata.of_checked(cleaned)
             if metadata.id in seen:
                 message = f"{shown(metadata.id)} is the id of /providers/{seen[metadata.id]} too; ids are unique"
                 self.errors.append(DuplicateProviderError(metadata.id, issues=[Issue(child(path, "id"), message)]))
@@ -353,7 +349,7 @@ def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue
     return [*first.issues, *(issue for issue in issues if id(issue) not in own)]
 
 
-def _unknown_key(key: Any, keys: Mapping[str, Any]) -> Issue:
+def _unknown_key(key: Any, keys: tuple[str, ...]) -> Issue:
     if key in _OF_BUNDLES and "slots" not in keys:
         return Issue(child("", key), f"{shown(key)} is a key of a bundle's request, which has `slots`")
     if key in _OF_ONE_CAPABILITY and "slots" in keys:
@@ -372,118 +368,11 @@ def id_of(request: Any) -> dict[str, Any]:
     return {} if plain(request["id"])[1] else {"id": request["id"]}
 
 
-def _check_string(value: Any, path: str) -> list[Issue]:
-    return [] if isinstance(value, str) else [Issue(path, f"{shown(value)} is {kind_of(value)}; a string is expected")]
-
-
-def _check_failures(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, list):
-        return [Issue(path, f"{kind_of(value)}; setup failures are a list of {{providerId, message}}")]
-    return [issue for index, item in enumerate(value) for issue in _check_failure(item, child(path, index))]
-
-
-_FAILURE_KEYS = ("providerId", "message")
-
-
-def _check_failure(value: Any, path: str) -> list[Issue]:
-    return _check_strings(value, path, _FAILURE_KEYS, "a setup failure is {providerId, message}")
-
-
-def _check_strings(value: Any, path: str, keys: tuple[str, ...], shape: str) -> list[Issue]:
-    """An object with exactly these keys, all of them strings."""
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; {shape}")]
-    issues = [
-        Issue(child(path, key), f"{shown(key)} is no key here{did_you_mean(key, keys) or '; ' + shape}")
-        for key in value
-        if key not in keys
-    ]
-    for key in keys:
-        if key not in value:
-            issues.append(Issue(child(path, key), f"missing; {shape}"))
-        else:
-            issues += _check_string(value[key], child(path, key))
-    return issues
-
-
-def _check_origins(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; origins are an object of lists, by the ids of constraints")]
-    issues: list[Issue] = []
-    for name, places in value.items():
-        at = child(path, name)
-        if not isinstance(places, list):
-            issues.append(Issue(at, f"{kind_of(places)}; origins are a list of {{file, line, column}}"))
-            continue
-        issues += [
-            Issue(child(at, index), f"{shown(place)} is no origin; an origin is {{file, line, column}}, from line 1 on")
-            for index, place in enumerate(places)
-            if not _is_origin(place)
-        ]
-    return issues
-
-
-def _check_contacts(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, dict):
-        return [Issue(path, f"{kind_of(value)}; contacts are an object of strings, by the ids of constraints")]
-    return [issue for name, contact in value.items() for issue in _check_string(contact, child(path, name))]
-
-
-def _is_origin(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"file", "line", "column"}:
-        return False
-    numbers = (value["line"], value["column"])
-    return isinstance(value["file"], str) and all(
-        isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in numbers
-    )
-
-
-_CANDIDATE_KEYS = ("provider", "model")
-
-
-def candidate_issues(value: Any, path: str) -> list[Issue]:
-    """What is wrong with a candidate, as plain JSON."""
-    return _check_strings(value, path, _CANDIDATE_KEYS, "a candidate is {provider, model}")
-
-
-def _check_include(value: Any, path: str) -> list[Issue]:
-    if not isinstance(value, list):
-        return [Issue(path, f"{kind_of(value)}; `include` is a list")]
-    issues: list[Issue] = []
-    for index, item in enumerate(value):
-        if item not in _INCLUDES:
-            near = did_you_mean(item, _INCLUDES) if isinstance(item, str) else ""
-            hint = near or f"; there are {quoted(_INCLUDES)}"
-            issues.append(Issue(child(path, index), f"{shown(item)} can't be included{hint}"))
-    return issues
-
-
-_KEYS: dict[str, Any] = {
-    "capability": None,
-    "providers": None,
-    "tenantPolicy": None,
-    "preferredProvider": _check_string,
-    "preferredModel": _check_string,
-    "setupFailures": _check_failures,
-    "labels": label_issues,
-    "at": moment_issues,
-    "tokens": token_issues,
-    "regions": None,
-    "conditions": None,
-    "rules": None,
-    "waivers": None,
-    "capabilityName": _check_string,
-    "origins": _check_origins,
-    "contacts": _check_contacts,
-    "whyNot": candidate_issues,
-    "include": _check_include,
-    "id": lambda value, path: [],
-}
+_CHECKS = {"labels": label_issues, "at": moment_issues, "tokens": token_issues}
+_ID, *_FIELDS = (field.alias or name for name, field in WireRequest.model_fields.items())
+_KEYS = (*_FIELDS, _ID)
+_JUDGED_APART = ("capability", "providers", "tenantPolicy")
+"""What is read into a model of its own, from what was given."""
 
 _OF_ONE_CAPABILITY = ("capability", "preferredProvider", "preferredModel", "capabilityName")
-_BUNDLE_KEYS: dict[str, Any] = {
-    "slots": None,
-    "together": None,
-    **{key: check for key, check in _KEYS.items() if key not in _OF_ONE_CAPABILITY},
-    "whyNot": None,
-}
+_BUNDLE_KEYS = ("slots", "together", *(key for key in _KEYS if key not in _OF_ONE_CAPABILITY))

@@ -9,11 +9,12 @@ from pydantic import BaseModel
 from ..constraints.terms import COMPARE
 from ..documents.schema_issues import capability_schema
 from ..model.condition import Condition
+from ..model.metadata import ModelCost, ModelInfo, ProviderMetadata
 from ..model.policy import TenantPolicy
-from ..model.provider import ModelCost, ModelInfo, ProviderMetadata, SetupFailure
+from ..model.provider import SetupFailure
 from ..model.rule import Rule, Waiver
-from ..model.timestamps import MOMENT_PATTERN
 from ..solving.ties import EXACT_FIELDS, NUMBER_FIELDS
+from .document import DEFINED, CandidateNames, WireRequest, WrittenAt
 
 __all__ = [
     "SCHEMAS",
@@ -34,16 +35,6 @@ _CANDIDATE = {
     "required": ["provider", "model"],
     "additionalProperties": False,
     "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
-}
-_ORIGIN = {
-    "type": "object",
-    "required": ["file", "line", "column"],
-    "additionalProperties": False,
-    "properties": {
-        "file": {"type": "string"},
-        "line": {"type": "integer", "minimum": 1},
-        "column": {"type": "integer", "minimum": 1},
-    },
 }
 _REF_CANDIDATE = {"$ref": "#/$defs/Candidate"}
 
@@ -78,102 +69,34 @@ def request_schema() -> dict[str, Any]:
     provider["properties"]["onlyTenants"] = False  # nobody would keep it to them
     for name, model in (("ModelInfo", ModelInfo), ("ModelCost", ModelCost)):
         definitions[name] = _without_other_names(definitions[name], model)
-    policy = of_model(TenantPolicy, definitions)
-    failure = of_model(SetupFailure, definitions)
-    rule = of_model(Rule, definitions)
-    waiver = of_model(Waiver, definitions)
-    condition = of_model(Condition, definitions)
-    definitions.setdefault("Condition", condition)
-    count = {"type": "integer", "minimum": 0}
-    names = {"type": "array", "items": {"type": "string"}}
+    own = {model.__name__: of_model(model, definitions) for model in (TenantPolicy, SetupFailure, Rule, Waiver)}
+    definitions.setdefault("Condition", of_model(Condition, definitions))
+    request = of_model(WireRequest, definitions)
+    parts = {model.__name__: definitions.pop(model.__name__) for model in (CandidateNames, WrittenAt)}
+    del definitions[SetupFailure.__name__]
+    request = _inlined(request, parts)
     return {
         "$schema": _DRAFT,
         "title": "Request",
-        "description": "One routing request: what is needed, who could serve it, and under which policy.",
-        "type": "object",
-        "required": ["capability", "providers"],
-        "additionalProperties": False,
-        "properties": {
-            "id": {"description": "Anything; the answer echoes it."},
-            "capability": {"$ref": "#/$defs/Capability"},
-            "providers": {
-                "type": "array",
-                "items": {"$ref": "#/$defs/Provider"},
-                "description": "Metadata of the tenant's providers. Ids are unique.",
-            },
-            "tenantPolicy": {"$ref": "#/$defs/TenantPolicy"},
-            "preferredProvider": {"type": "string", "description": "A hint: this provider's candidates come first."},
-            "preferredModel": {"type": "string", "description": "A hint: candidates of this model name come first."},
-            "setupFailures": {
-                "type": "array",
-                "items": {"$ref": "#/$defs/SetupFailure"},
-                "description": "Providers that could not be set up, to be named when nothing qualifies.",
-            },
-            "labels": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "description": "What the request says of itself; rules may look at it.",
-            },
-            "at": {
-                "type": "string",
-                "pattern": MOMENT_PATTERN,
-                "description": "The time of the request: a date, or a date and time with its zone. Default: now.",
-            },
-            "tokens": {
-                "type": "object",
-                "required": ["prompt", "completion"],
-                "additionalProperties": False,
-                "properties": {"prompt": count, "completion": count},
-                "description": "What the call uses; without it nobody knows what the call costs.",
-            },
-            "regions": {
-                "type": "object",
-                "additionalProperties": names,
-                "description": "Groups of regions: the name of a group means its members too. Groups may name groups.",
-            },
-            "conditions": {
-                "type": "object",
-                "additionalProperties": {"$ref": "#/$defs/Condition"},
-                "description": "Named conditions, which rules and waivers refer to by `is`.",
-            },
-            "rules": {
-                "type": "array",
-                "items": {"$ref": "#/$defs/Rule"},
-                "description": "What policy authors require, forbid and prefer, in order. Names are unique.",
-            },
-            "waivers": {
-                "type": "array",
-                "items": {"$ref": "#/$defs/Waiver"},
-                "description": "Exceptions from waivable rules. Names are unique.",
-            },
-            "capabilityName": {"type": "string", "description": "The capability's name; rules may look at it."},
-            "origins": {
-                "type": "object",
-                "additionalProperties": {"type": "array", "items": _ORIGIN},
-                "description": "Where constraints are written, by their ids.",
-            },
-            "contacts": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "description": "Whom to ask about the clauses of the policy, by the ids of their constraints.",
-            },
-            "whyNot": {**deepcopy(_CANDIDATE), "description": "A candidate to compare with the pick."},
-            "include": {
-                "type": "array",
-                "items": {"enum": ["matched", "explanation", "request"]},
-                "description": "What the answer holds beside the decision or the error.",
-            },
-        },
-        "$defs": {
-            **definitions,
-            "Capability": capability,
-            "Provider": provider,
-            "TenantPolicy": policy,
-            "SetupFailure": failure,
-            "Rule": rule,
-            "Waiver": waiver,
-        },
+        **{key: request[key] for key in ("description", "type", "required", "additionalProperties", "properties")},
+        "$defs": {**definitions, "Capability": capability, "Provider": provider, **own},
     }
+
+
+def _inlined(schema: Any, parts: dict[str, Any]) -> Any:
+    """The schema with some definitions in the places that refer to them, without what these say of themselves."""
+    if isinstance(schema, list):
+        return [_inlined(item, parts) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: _inlined(value, parts) for key, value in schema.items()}
+    if DEFINED in found:
+        return {"$ref": f"#/$defs/{found.pop(DEFINED)}", **found}
+    part = parts.get(str(found.get("$ref", "")).rsplit("/", 1)[-1])
+    if part is None:
+        return found
+    del found["$ref"]
+    return {**{key: value for key, value in part.items() if key != "description"}, **found}
 
 
 def bundle_schema() -> dict[str, Any]:

@@ -16,7 +16,7 @@ import pytest
 
 from serverkit import PACK, Process, registration, serving
 from silence import Proxy, silenceable
-from whyroute.model.provider import read_metadata
+from whyroute.model.metadata import read_metadata
 from whyroute.server.registrations import Registration
 from whyroute.server.storage import Storage, StorageUnavailableError
 

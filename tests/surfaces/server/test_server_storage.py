@@ -11,7 +11,8 @@ import pytest
 from paths import TESTS
 from serverkit import make_kit, provider, registration
 from whyroute.errors import DuplicateProviderError, InvalidProviderError
-from whyroute.model.provider import DeclaredProvider, ProviderMetadata, read_metadata
+from whyroute.model.metadata import ProviderMetadata, read_metadata
+from whyroute.model.provider import DeclaredProvider
 from whyroute.packs import load_pack
 from whyroute.providers.adapters import (
     AdapterConfigProblem,

@@ -98,3 +98,14 @@ def test_quoted_reads_no_more_names_than_it_shows() -> None:
     assert quoted(["a", "b", "c"], limit=2) == "`a`, `b` and 1 more"
     assert quoted(("a", "b"), limit=2) == "`a`, `b`"
     assert quoted({}) == ""
+
+
+def test_an_issue_keeps_its_code_and_data() -> None:
+    issue = Issue("/b", "`x` is not a key here", Issue.KEY, near=None)
+    moved = pickle.loads(pickle.dumps(issue)).under("/a").with_more("; did you mean `y`?")
+    assert moved == ("/a/b", "`x` is not a key here; did you mean `y`?")
+    assert (moved.code, moved.data) == (Issue.KEY, {"near": None})
+
+
+def test_issues_are_equal_when_their_sentences_are() -> None:
+    assert Issue("/b", "wrong", Issue.VALUE, value=1) == Issue("/b", "wrong")

@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from paths import ROOT
 from whyroute.errors import AdapterConfigError, DuplicateAdapterError
 from whyroute.model.calls import CalledModel, ModelCallInput, ModelCallResult, ModelMessage, UsageCounters
-from whyroute.model.provider import ModelProvider, ProviderMetadata
+from whyroute.model.metadata import ProviderMetadata
+from whyroute.model.provider import ModelProvider
 from whyroute.providers.adapters import (
     AdapterConfigCheckInput,
     AdapterConfigProblem,

@@ -11,7 +11,7 @@ from ...constraints.three_valued import PRICE_OF_CALL, Call, Compiled, EvalConte
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
-from ...model.provider import ModelInfo, ProviderMetadata
+from ...model.metadata import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment
 from ..load.definitions import Definition
 from ..load.models import CapabilityEntry

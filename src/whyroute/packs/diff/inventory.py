@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ...constraints.named import Origin
-from ...model.provider import ModelInfo, ProviderMetadata
+from ...model.metadata import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment, read_moment
 from ..load.definitions import Definition
 from ..load.models import PackProvider

@@ -68,51 +68,48 @@ class Piece:
         node, key, count = node_at(self.node, tokens)
         if node.broken:
             return None
-        # A sentence about a key starts with it; every other one is about the value.
-        on_key = count == len(tokens) and bool(tokens) and issue.message.startswith(f"{shown(tokens[-1])} ")
+        on_key = issue.code == Issue.KEY and bool(tokens) and count == len(tokens)
         position = key if on_key else node.position
-        return Problem(self.source.place(*position), issue.message if on_key else _as_written(issue.message, node))
+        return Problem(self.source.place(*position), issue.message if on_key else _as_written(issue, node))
 
 
-_TEXT_WANTED = re.compile(r"\b(a|non-empty) (string|name)\b")
-
-
-def _as_written(message: str, node: Node) -> str:
+def _as_written(issue: Issue, node: Node) -> str:
     """The message with a scalar as it stands in the file: 4.10, not 4.1."""
+    message, wants = issue.message, issue.data.get("wants")
     if node.text is None:
-        return message + _remedy(message, node.value) if type(node.value) is str else message
+        return message + _remedy(issue, node.value) if type(node.value) is str else message
+    head = shown(node.value)
+    told = issue.code == Issue.VALUE and shown(issue.data["value"]) == head
     if node.value is None:
         what = "nothing" if node.text == "" else "null"
-        return message.replace("`null`", what, 1) if "null" in message else f"{what}; {message}"
-    message = message.replace(shown(node.value), node.written(), 1)
-    if _TEXT_WANTED.search(message) and "quotes" not in message:
+        return what + message[len(head) :] if told else message if issue.code == Issue.NULL else f"{what}; {message}"
+    if told:
+        message = node.written() + message[len(head) :]
+    if wants == "string":
         message += f"; text that reads like one goes in quotes: {shown(repr(node.text))}"
     return message
 
 
-_LIST_WANTED = re.compile(r"\ba list of (strings|region names|tenants)\b")
-_NUMBER_WANTED = re.compile(r"\b(a|an) (positive )?(integer|number|finite number)\b(?!,)")
 _WITH_COMMA = re.compile(r"[-+]?[0-9]+(?:,[0-9]+)+", re.ASCII)
 _TRUTHS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
 
-def _remedy(message: str, text: str) -> str:
+def _remedy(issue: Issue, text: str) -> str:
     """How to write what text stands for where something else is expected."""
-    if not message.startswith(shown(text)):
-        return ""
-    if message.endswith("true or false is expected"):
-        meant = text.lower() if text.lower() in ("true", "false") else _TRUTHS.get(text.lower())
-        if meant is None:
-            return ""
-        return "; take the quotes away" if meant == text.lower() else f": write `{meant}`"
-    if _LIST_WANTED.search(message):
-        return f"; {DASH}" if text.startswith("-") else f": write {shown(f'[{text}]')}"
-    if _NUMBER_WANTED.search(message.removeprefix(shown(text))):
-        if _WITH_COMMA.fullmatch(text):
-            return f"; {without_comma(text, whole='integer' in message)}"
-        value, problem = scalar(text)
-        if problem is None and isinstance(value, int | float) and not isinstance(value, bool):
-            return "; take the quotes away"
+    match issue.data.get("wants"):
+        case "boolean":
+            meant = text.lower() if text.lower() in ("true", "false") else _TRUTHS.get(text.lower())
+            if meant is None:
+                return ""
+            return "; take the quotes away" if meant == text.lower() else f": write `{meant}`"
+        case "list" if text:
+            return f"; {DASH}" if text.startswith("-") else f": write {shown(f'[{text}]')}"
+        case "number" | "integer" as kind:
+            if _WITH_COMMA.fullmatch(text):
+                return f"; {without_comma(text, whole=kind == 'integer')}"
+            value, problem = scalar(text)
+            if problem is None and isinstance(value, int | float) and not isinstance(value, bool):
+                return "; take the quotes away"
     return ""
 
 

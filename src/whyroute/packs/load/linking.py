@@ -10,8 +10,9 @@ from ...model.condition import named_in
 from ..source.nodes import Node
 from ..source.problems import Problem
 from .definitions import Definition, Piece
+from .entries import EVERY
 from .models import PackTest, no_label, no_value
-from .reading import EVERY, Definitions
+from .reading import Definitions
 from .sections import Entry
 
 __all__ = ["link_problems"]

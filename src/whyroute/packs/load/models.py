@@ -7,10 +7,10 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from ...basics.issues import did_you_mean, quoted, shown
 from ...constraints.three_valued import Call
-from ...documents.fields import Count, Names, OrAbsent, WireModel, broken
+from ...documents.fields import Count, Names, OrAbsent, WireModel, expected
 from ...model.capability import Capability
+from ...model.metadata import ProviderMetadata
 from ...model.policy import Clauses
-from ...model.provider import ProviderMetadata
 
 __all__ = [
     "BundleEntry",
@@ -167,7 +167,7 @@ class RejectedCandidate(TestCandidate):
 
 def _candidates(value: Any) -> Any:
     if not isinstance(value, list | tuple):
-        raise broken("a list of candidates is expected")
+        raise expected("a list of candidates is expected", "")
     return value
 
 

@@ -18,6 +18,7 @@ from ...model.rule import Rule, Waiver
 from ...model.timestamps import moment_issues
 from ..source.problems import Place
 from .definitions import Definition
+from .entries import EVERY, bundle_entry
 from .models import (
     BundleEntry,
     CapabilityEntry,
@@ -31,7 +32,6 @@ from .models import (
     no_value,
 )
 from .policy import PolicyInForce
-from .reading import EVERY, bundle_entry
 from .resolved import Resolved, ResolvedBundle, candidates_document, given as members
 from .unknown import UnknownBundleError, UnknownCapabilityError, UnknownTenantError
 from .views import TenantView

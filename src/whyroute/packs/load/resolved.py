@@ -14,7 +14,8 @@ from ...constraints.named import Origin
 from ...engine.single import EngineName
 from ...model.capability import Capability, read_capability
 from ...model.condition import named_in
-from ...model.provider import ProviderMetadata, SetupFailure
+from ...model.metadata import ProviderMetadata
+from ...model.provider import SetupFailure
 from ...model.timestamps import written
 from ...solving.request import RequestTerms
 from ...wire.request import Request

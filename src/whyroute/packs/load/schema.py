@@ -4,7 +4,7 @@ from typing import Any
 
 from ...documents.schema_issues import capability_schema
 from ...model.condition import Condition
-from ...model.provider import ModelCost, ModelInfo, ModelThinking, ProviderMetadata
+from ...model.metadata import ModelCost, ModelInfo, ModelThinking, ProviderMetadata
 from ...model.rule import Rule, Waiver
 from ...wire.schemas import of_model, tie_schema
 from .models import (

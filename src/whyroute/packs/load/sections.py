@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...basics.issues import did_you_mean, shown
+from ...basics.issues import did_you_mean, kind_of, shown
 from ...documents.phrases import found, unknown_key
 from ...providers.provider_files import FORMAT_VERSION
 from ..source.nodes import Node, Position
@@ -133,7 +133,7 @@ class Sections:
         for key, position in root.keys.items():
             if key not in SECTIONS and key != VERSION_KEY:
                 known = SECTIONS if VERSION_KEY in root.value else (VERSION_KEY, *SECTIONS)
-                complain(position, unknown_key(key, known, root.value))
+                complain(position, unknown_key("", key, known, root.value).message)
                 self.unsure |= {name for name in SECTIONS if did_you_mean(key, [name])}
         return False
 
@@ -236,7 +236,7 @@ def _found(node: Node) -> str:
         return "an empty list" if not node.value else "a list"
     if node.value is None:
         return "nothing" if node.text == "" else "null"
-    return found(node.value).replace(shown(node.value), node.written(), 1)
+    return found(node.value) if node.value == "" else f"{node.written()}, {kind_of(node.value)}"
 
 
 def _in_one_order(lists: list[list[Entry]]) -> list[Entry]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...basics.issues import shown
 from ...model.features import DEFAULT_KIND, FEATURES, UNSPECIFIED_REGION
-from ...model.provider import metadata_problems
+from ...model.metadata import metadata_problems
 from .amounts import PriceUnit, decimal_of, price_per_1k, token_count
 
 __all__ = [

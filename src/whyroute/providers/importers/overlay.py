@@ -11,7 +11,7 @@ from ...basics.issues import Issue, child, did_you_mean, kind_of, pointer, quote
 from ...documents.fields import Amount, Names, OrAbsent, WireModel
 from ...documents.json_text import plain
 from ...errors import InvalidInputError
-from ...model.provider import metadata_problems
+from ...model.metadata import metadata_problems
 from ..provider_files import read_document
 from .building import Conversion, LeftOut, phrase
 
@@ -87,10 +87,7 @@ def overlay_from(document: Any) -> Overlay:
     cleaned, issues = plain(document)
     if issues:
         raise InvalidOverlayError(
-            issue._replace(message=issue.message + "; text goes in quotes")
-            if "has no JSON form" in issue.message or "is not a string" in issue.message
-            else issue
-            for issue in issues
+            issue.with_more("; text goes in quotes") if issue.code == Issue.FOREIGN else issue for issue in issues
         )
     try:
         return Overlay.model_validate(cleaned, by_name=False, by_alias=True)
@@ -156,8 +153,8 @@ def apply(overlay: Overlay, conversion: Conversion) -> tuple[dict[str, Any], ...
         problems = _name_issues(entry, source[wanted], left_out.get(wanted, {}), at)
         if not problems:
             provider = _overlaid(provider_id, entry, source[wanted])
-            broken, found[provider_id] = metadata_problems(provider, at)
-            problems = [issue for _, issue in broken]
+            found[provider_id] = plain(provider)[0]
+            problems = [issue for _, issue in metadata_problems(provider, at)[0]]
         issues += problems
     if issues:
         raise InvalidOverlayError(issues)

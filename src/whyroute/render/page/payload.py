@@ -16,7 +16,7 @@ from ...explanations import Explanation
 from ...explanations.failures import Failed, near_misses
 from ...explanations.sentences import tenant_of
 from ...explanations.words import named
-from ...model.provider import ModelInfo
+from ...model.metadata import ModelInfo
 from ..lines import printable
 
 __all__ = ["Matrix", "matrix_of", "payload", "printable_json", "script_json"]

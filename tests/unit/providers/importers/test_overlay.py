@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from whyroute.model.provider import metadata_problems
+from whyroute.documents.json_text import plain
+from whyroute.model.metadata import metadata_problems
 from whyroute.providers import importers
 from whyroute.providers.importers import InvalidOverlayError, overlay_from, read_overlay
 from whyroute.providers.provider_files import UnreadableFileError
@@ -251,4 +252,5 @@ def test_an_unreadable_overlay_names_the_file(tmp_path: Path) -> None:
 
 def test_overlaid_providers_can_be_registered() -> None:
     for provider in overlaid(providers={"c": {"from": "cloud", "region": "x", "fallback": True}}).providers:
-        assert metadata_problems(provider) == ([], provider)
+        assert metadata_problems(provider)[0] == []
+        assert plain(provider) == (provider, [])

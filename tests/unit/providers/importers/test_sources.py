@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from paths import TESTS
+from whyroute.documents.json_text import plain
 from whyroute.model.features import FEATURES
-from whyroute.model.provider import metadata_problems
+from whyroute.model.metadata import metadata_problems
 from whyroute.providers import importers
 from whyroute.providers.importers.reading import parse, read_catalog
 from whyroute.providers.provider_files import InvalidCatalogError
@@ -479,7 +480,8 @@ def test_whatever_comes_in_what_comes_out_can_be_registered(case: tuple[str, Any
     ids = [provider["id"] for provider in result.providers]
     assert ids == sorted(set(ids))
     for provider in result.providers:
-        assert metadata_problems(provider) == ([], provider)
+        assert metadata_problems(provider)[0] == []
+        assert plain(provider) == (provider, [])
         assert all(set(model["features"]) <= set(FEATURES) for model in provider["models"])
     importers.to_yaml(result.providers)
     importers.skipped_lines(result.skipped)
