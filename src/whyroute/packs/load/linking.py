@@ -13,7 +13,7 @@ from .definitions import Definition, Piece
 from .entries import EVERY
 from .models import PackTest, no_label, no_value
 from .reading import Definitions
-from .sections import Entry
+from .sections import SectionEntry
 
 __all__ = ["link_problems"]
 
@@ -24,7 +24,7 @@ _Known = Collection[str] | None
 _MOST_CIRCLES: Final = 100
 
 
-def link_problems(definitions: Definitions, every_tenant: Iterable[Entry]) -> list[Problem]:
+def link_problems(definitions: Definitions, every_tenant: Iterable[SectionEntry]) -> list[Problem]:
     """What is wrong with the references between the entries of a pack.
 
     Args:
@@ -40,7 +40,7 @@ def link_problems(definitions: Definitions, every_tenant: Iterable[Entry]) -> li
     ]
 
 
-def _unknown_names(definitions: Definitions, every_tenant: Iterable[Entry]) -> Iterator[Problem]:
+def _unknown_names(definitions: Definitions, every_tenant: Iterable[SectionEntry]) -> Iterator[Problem]:
     policies, rules = definitions.known("policies"), definitions.known("rules")
     tenants, capabilities = definitions.known("tenants"), definitions.known("capabilities")
     for entry in every_tenant:

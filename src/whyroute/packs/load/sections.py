@@ -13,7 +13,7 @@ from ..source.sources import Source
 from ..source.yaml_hints import DASH, missing_space
 from .definitions import Piece
 
-__all__ = ["SECTIONS", "Entry", "Sections"]
+__all__ = ["SECTIONS", "SectionEntry", "Sections"]
 
 VERSION_KEY: Final = "whyroute"
 
@@ -55,7 +55,7 @@ SECTIONS: Final = tuple(_SINGULAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SectionEntry:
     """An entry of a section.
 
     Attributes:
@@ -86,7 +86,7 @@ class Sections:
         self.problems: list[Problem] = []
         self.unsure: set[str] = set() if complete else set(SECTIONS)
         self.present: set[str] = set()
-        found_entries: dict[str, list[list[Entry]]] = {name: [] for name in SECTIONS}
+        found_entries: dict[str, list[list[SectionEntry]]] = {name: [] for name in SECTIONS}
         for source, root in documents:
             if root is None or self._is_unusable(source, root):
                 self.unsure |= set(SECTIONS)
@@ -99,8 +99,8 @@ class Sections:
                     self.present.add(key)
                     found_entries[key].append(self._read(key, section))
         merged = {name: _in_one_order(lists) for name, lists in found_entries.items()}
-        self.every_tenant: list[Entry] = merged.pop("everyTenant")
-        self.entries: dict[str, list[Entry]] = {name: self._unique(name, merged[name]) for name in merged}
+        self.every_tenant: list[SectionEntry] = merged.pop("everyTenant")
+        self.entries: dict[str, list[SectionEntry]] = {name: self._unique(name, merged[name]) for name in merged}
 
     def _is_unusable(self, source: Source, root: Node) -> bool:
         """Check what holds for the file as a whole."""
@@ -137,7 +137,7 @@ class Sections:
                 self.unsure |= {name for name in SECTIONS if did_you_mean(key, [name])}
         return False
 
-    def _read(self, key: str, section: Piece) -> list[Entry]:
+    def _read(self, key: str, section: Piece) -> list[SectionEntry]:
         if key in MAPPINGS:
             return self._mapping(key, section)
         items = self._items(key, section)
@@ -148,7 +148,7 @@ class Sections:
     def _complain(self, place: Place, message: str) -> None:
         self.problems.append(Problem(place, message))
 
-    def _mapping(self, key: str, section: Piece) -> list[Entry]:
+    def _mapping(self, key: str, section: Piece) -> list[SectionEntry]:
         if section.node.keys is None:
             self._complain(
                 section.value(), f"{_found(section.node)}; `{key}` is a mapping from names to {_MEANINGS[key]}"
@@ -160,7 +160,7 @@ class Sections:
             if name == "":
                 self._complain(section.source.place(*position), f"an empty name; a {_SINGULAR[key]} has a name")
             else:
-                entries.append(Entry(name, Piece(section.source, node, position)))
+                entries.append(SectionEntry(name, Piece(section.source, node, position)))
         return entries
 
     def _items(self, key: str, section: Piece) -> list[Piece]:
@@ -177,16 +177,16 @@ class Sections:
             return []
         return [Piece.of(section.source, node) for node in section.node.value]
 
-    def _names(self, items: list[Piece]) -> list[Entry]:
+    def _names(self, items: list[Piece]) -> list[SectionEntry]:
         entries = []
         for item in items:
             if isinstance(item.node.value, str):
-                entries.append(Entry(item.node.value, item))
+                entries.append(SectionEntry(item.node.value, item))
             elif not item.node.broken:
                 self._complain(item.value(), f"{_found(item.node)}; the name of a policy is a string")
         return entries
 
-    def _named(self, key: str, item: Piece) -> list[Entry]:
+    def _named(self, key: str, item: Piece) -> list[SectionEntry]:
         naming = LISTS[key]
         if item.node.broken or item.node.keys is None:
             self.unsure.add(key)
@@ -200,15 +200,15 @@ class Sections:
         usable = node is not None and not node.broken and isinstance(node.value, str)
         if not usable:
             self.unsure.add(key)
-        return [Entry(node.value if usable and node is not None else "", item)]
+        return [SectionEntry(node.value if usable and node is not None else "", item)]
 
-    def _unique(self, section: str, entries: list[Entry]) -> list[Entry]:
+    def _unique(self, section: str, entries: list[SectionEntry]) -> list[SectionEntry]:
         """The entries, each name once; the first in the order of the files stays."""
-        by_name: dict[str, list[Entry]] = {}
+        by_name: dict[str, list[SectionEntry]] = {}
         for entry in entries:
             if entry.name:
                 by_name.setdefault(entry.name, []).append(entry)
-        first: dict[str, Entry] = {}
+        first: dict[str, SectionEntry] = {}
         for name, same in by_name.items():
             first[name], *others = same if len(same) == 1 else sorted(same, key=lambda each: each.piece.place.order)
             for other in others:
@@ -218,7 +218,7 @@ class Sections:
         return [entry for entry in entries if not entry.name or entry is first[entry.name]]
 
     @staticmethod
-    def _naming(section: str, entry: Entry) -> Any:
+    def _naming(section: str, entry: SectionEntry) -> Any:
         return entry.piece.value(LISTS[section]) if section in LISTS else entry.piece.place
 
 
@@ -239,7 +239,7 @@ def _found(node: Node) -> str:
     return found(node.value) if node.value == "" else f"{node.written()}, {kind_of(node.value)}"
 
 
-def _in_one_order(lists: list[list[Entry]]) -> list[Entry]:
+def _in_one_order(lists: list[list[SectionEntry]]) -> list[SectionEntry]:
     """The entries of all files, in an order that depends on their names, not on those of the files."""
-    key: Callable[[list[Entry]], list[str]] = lambda entries: [entry.name for entry in entries]  # noqa: E731
+    key: Callable[[list[SectionEntry]], list[str]] = lambda entries: [entry.name for entry in entries]  # noqa: E731
     return [entry for entries in sorted(lists, key=key) for entry in entries]
