@@ -10,7 +10,7 @@ from ..load.definitions import Piece
 from ..source import nodes
 from ..source.problems import Place
 
-__all__ = ["NamedLeaf", "Written", "comparisons", "mappings", "references", "tree"]
+__all__ = ["Reference", "Written", "comparisons", "mappings", "references", "tree"]
 
 _COMBINE: Final = ("any", "all")
 _OPPOSITES: Final = ("ne", "notIn")
@@ -36,7 +36,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedLeaf:
+class Reference:
     """A reference to a named condition.
 
     Attributes:
@@ -69,12 +69,12 @@ def comparisons(piece: Piece, negated: bool = False) -> Iterator[Written]:
                 yield from _of_field(mapping, key, node, under)
 
 
-def references(piece: Piece, negated: bool = False) -> Iterator[NamedLeaf]:
+def references(piece: Piece, negated: bool = False) -> Iterator[Reference]:
     """The named conditions that a condition refers to."""
     for mapping, under in mappings(piece, negated):
         for key, _, node in mapping.node.pairs():
             if key == "is":
-                yield NamedLeaf(node.value, under)
+                yield Reference(node.value, under)
 
 
 def _of_field(mapping: Piece, field: str, node: nodes.Node, negated: bool) -> Iterator[Written]:
