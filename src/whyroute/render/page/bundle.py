@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...basics.numbers import Number, ecmascript, wire_number
 from ...bundles import BundleExplanation, BundleRelaxation, JointConstraint
 from ...bundles.bundle import Bundle, outcome_of
-from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
+from ...bundles.sentences import core_phrase, joint_described, shadow_sentence
 from ...bundles.ties import Tie
 from ...catalog.catalog import Candidate
 from ...documents.phrases import joined
@@ -181,7 +181,7 @@ def _counted(part: int, whole: int, verb: str) -> str:
 
 def _words(explanation: BundleExplanation, constraint: JointConstraint) -> str:
     """A constraint in words, with its id, and for a rule where it is written and whom to ask."""
-    words = joint_named(explanation.solved, constraint).removesuffix(f" ({constraint.id})")
+    words = joint_described(explanation.solved, constraint)
     told = markup.code(words) if words == constraint.label else markup.prose(words)
     where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
     ask = "" if constraint.contact is None else f", ask {constraint.contact}"
