@@ -39,8 +39,8 @@ __all__ = [
     "condition_order",
     "named_condition_issues",
     "named_in",
+    "of_checked",
     "read_condition",
-    "read_when",
     "when_issues",
 ]
 
@@ -230,24 +230,12 @@ def read_condition(document: Any, path: str = "", *, conditions: Collection[str]
     if conditions is None and isinstance(document, Condition):
         return document
     cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
-    return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
+    return of_checked(Condition, cleaned)
 
 
-def read_when(document: Any, path: str = "", *, labels: Mapping[str, Collection[str]] | None = None) -> When:
-    """Read a condition over the request from its wire form.
-
-    Args:
-        document: A JSON-like object with wire names, or a When, which is returned as it is when sound.
-        path: JSON pointer of the document, for the issues.
-        labels: The label keys that a request may have, each with its values; None: any.
-
-    Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
-    """
-    if labels is None and isinstance(document, When):
-        return document
-    cleaned = checked(document, path, lambda value, at: when_issues(value, at, labels=labels))
-    return When.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
+def of_checked(model: type[M], document: Any) -> M:
+    """What a document stands for in which no issue was found, as plain JSON."""
+    return model.model_validate(document, context=CHECKED, by_alias=True, by_name=False)
 
 
 def named_condition_issues(document: Any, path: str = "") -> list[Issue]:

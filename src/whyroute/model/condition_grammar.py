@@ -29,7 +29,6 @@ __all__ = [
     "TextMatch",
     "TextMatcher",
     "condition_issues",
-    "field_type",
     "when_issues",
 ]
 
@@ -165,11 +164,6 @@ LABEL_PREFIX: Final = "labels."
 
 _ALL_OPERATORS = tuple(dict.fromkeys(op for ops in OPERATORS.values() for op in ops))
 _LISTS = ("in", "notIn")
-
-
-def field_type(field: str) -> FieldType | None:
-    """The type of a field of candidates; None when there is no such field."""
-    return "text" if field.startswith(LABEL_PREFIX) else FIELDS.get(field)
 
 
 def condition_issues(

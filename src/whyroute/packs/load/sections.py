@@ -17,53 +17,25 @@ __all__ = ["SECTIONS", "Entry", "Sections"]
 
 VERSION_KEY: Final = "whyroute"
 
-LISTS: Final = {
-    "providers": "id",
-    "capabilities": "name",
-    "policies": "name",
-    "tenants": "tenantId",
-    "rules": "name",
-    "waivers": "name",
-    "bundles": "name",
-    "tests": "name",
-    "descriptors": "id",
+_NAMED_BY: Final = {
+    "regions": ("region group", None),
+    "labels": ("label", None),
+    "providers": ("provider", "id"),
+    "capabilities": ("capability", "name"),
+    "policies": ("policy", "name"),
+    "everyTenant": ("policy", None),
+    "tenants": ("tenant", "tenantId"),
+    "conditions": ("condition", None),
+    "rules": ("rule", "name"),
+    "waivers": ("waiver", "name"),
+    "bundles": ("bundle", "name"),
+    "tests": ("test", "name"),
+    "descriptors": ("descriptor", "id"),
 }
-"""The sections that are lists of objects, each with the key that names an entry."""
+"""For each section what its entries are, and the key that names one: none where the section's own keys are names."""
 
-MAPPINGS: Final = ("regions", "labels", "conditions")
-"""The sections whose keys are the names."""
-
-SECTIONS: Final = (
-    "regions",
-    "labels",
-    "providers",
-    "capabilities",
-    "policies",
-    "everyTenant",
-    "tenants",
-    "conditions",
-    "rules",
-    "waivers",
-    "bundles",
-    "tests",
-    "descriptors",
-)
+SECTIONS: Final = tuple(_NAMED_BY)
 """All sections."""
-
-_SINGULAR: Final = {
-    "regions": "region group",
-    "labels": "label",
-    "conditions": "condition",
-    "providers": "provider",
-    "capabilities": "capability",
-    "policies": "policy",
-    "tenants": "tenant",
-    "rules": "rule",
-    "waivers": "waiver",
-    "bundles": "bundle",
-    "tests": "test",
-    "descriptors": "descriptor",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +122,7 @@ class Sections:
         return False
 
     def _read(self, key: str, section: Piece) -> list[Entry]:
-        if key in MAPPINGS:
+        if key in _MEANINGS:
             return self._mapping(key, section)
         items = self._items(key, section)
         if key == "everyTenant":
@@ -168,7 +140,7 @@ class Sections:
         entries = []
         for name, position, node in section.node.pairs():
             if name == "":
-                message = f"an empty name; a {_SINGULAR[key]} has a name"
+                message = f"an empty name; a {_NAMED_BY[key][0]} has a name"
                 self.problems.append(Problem(section.source.place(*position), message))
             else:
                 entries.append(Entry(name, Piece(section.source, node, position)))
@@ -181,7 +153,7 @@ class Sections:
             if key == "everyTenant" and type(section.node.value) is str:
                 dash = section.node.value.startswith("-")
                 message += f"; {DASH}" if dash else f": write {shown(f'[{section.node.value}]')}"
-            elif section.node.keys and LISTS.get(key) in section.node.keys and section.node.line > section.at[0]:
+            elif section.node.keys and _NAMED_BY[key][1] in section.node.keys and section.node.line > section.at[0]:
                 message += f"; a `-` is missing before {shown(next(iter(section.node.keys)))}"
             self._complain(section, message)
             self.unsure.add(key)
@@ -198,14 +170,12 @@ class Sections:
         return entries
 
     def _named(self, key: str, item: Piece) -> list[Entry]:
-        naming = LISTS[key]
+        singular, naming = _NAMED_BY[key]
         if item.node.broken or item.node.keys is None:
             self.unsure.add(key)
         if item.node.keys is None:
             if not item.node.broken:
-                self._complain(
-                    item, f"{_found(item.node)}; a {_SINGULAR[key]} is a mapping such as `{{{naming}: ...}}`"
-                )
+                self._complain(item, f"{_found(item.node)}; a {singular} is a mapping such as `{{{naming}: ...}}`")
             return []
         node: Node | None = item.node.value.get(naming)
         # An entry without a name is checked all the same; what is wrong with its name is told with the rest.
@@ -227,13 +197,14 @@ class Sections:
                 for other in others:
                     dropped.add(id(other))
                     at, before = self._naming(section, other), self._naming(section, first)
-                    message = f"{_SINGULAR[section]} {shown(name)} is defined twice; first at {before}"
+                    message = f"{_NAMED_BY[section][0]} {shown(name)} is defined twice; first at {before}"
                     self.problems.append(Problem(at, message, (before,)))
         return [entry for entry in entries if id(entry) not in dropped]
 
     @staticmethod
     def _naming(section: str, entry: Entry) -> Any:
-        return entry.piece.value(LISTS[section]) if section in LISTS else entry.piece.place
+        naming = _NAMED_BY[section][1]
+        return entry.piece.place if naming is None else entry.piece.value(naming)
 
 
 _MEANINGS: Final = {
