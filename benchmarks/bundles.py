@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from whyroute.bundles.explanation import BundleExplanation
 from whyroute.bundles.ranking import ranked_bundle
-from whyroute.bundles.solving import JointSolved, SearchLimit, Slot, solve_jointly
-from whyroute.bundles.ties import Tie
 from whyroute.model.capability import Capability
 from whyroute.model.features import FEATURES
+from whyroute.solving.joint import JointSolved, SearchLimit, Slot, solve_jointly
+from whyroute.solving.ties import Tie
 
 from .bench import Bench, Items, indexed
 from .catalogs import ATTRIBUTES

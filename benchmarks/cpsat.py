@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from whyroute.bundles.compiling import Same
-from whyroute.bundles.solving import JointSolved
-from whyroute.engine.joint import AtMost, Different, Reaches
+from whyroute.engine.joint import AtMost, Different, Reaches, Same
+from whyroute.solving.joint import JointSolved
 
 __all__ = ["best_by_cpsat"]
 
@@ -104,10 +103,10 @@ def _add(model: Any, tie: Any, chosen: Sequence[Sequence[Any]]) -> None:
         case AtMost(values=values, cap=cap):
             pairs = zip(chosen, values, strict=True)
             model.add(sum(v * value for each, own in pairs for v, value in zip(each, own, strict=True)) <= cap)
-        case Reaches(reaching=reaching):
+        case Reaches(values=reaching):
             pairs = zip(chosen, reaching, strict=True)
             model.add_bool_or([v for each, own in pairs for v, reaches in zip(each, own, strict=True) if reaches])
-        case Same(codes=codes) | Different(codes=codes):
+        case Same(values=codes) | Different(values=codes):
             having: list[dict[int, list[Any]]] = []
             for each, own in zip(chosen, codes, strict=True):
                 by_code: dict[int, list[Any]] = {}

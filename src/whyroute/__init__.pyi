@@ -3,24 +3,26 @@
 from .basics.issues import (
     Issue as Issue,
 )
-from .bundles import (
-    Alternates as Alternates,
+from .bundles.bundle import (
     Bundle as Bundle,
-    BundleContrast as BundleContrast,
-    BundleExplanation as BundleExplanation,
     BundleLimitError as BundleLimitError,
-    BundleRelaxation as BundleRelaxation,
-    BundleUnsatisfiableError as BundleUnsatisfiableError,
-    JointConstraint as JointConstraint,
+)
+from .bundles.contrast import (
+    BundleContrast as BundleContrast,
+)
+from .bundles.explanation import (
+    BundleExplanation as BundleExplanation,
+)
+from .bundles.ranking import (
+    Alternates as Alternates,
     RankedBundle as RankedBundle,
-    SearchLimit as SearchLimit,
+)
+from .bundles.routing import (
     explain_bundle as explain_bundle,
     route_bundle as route_bundle,
 )
-from .catalog.catalog import (
-    Candidate as Candidate,
-    Catalog as Catalog,
-)
+from .catalog.candidate import Candidate as Candidate
+from .catalog.catalog import Catalog as Catalog
 from .constraints.named import (
     Constraints as Constraints,
     NamedConstraint as NamedConstraint,
@@ -34,6 +36,7 @@ from .errors import (
     AdapterConfigError as AdapterConfigError,
     BudgetExceededError as BudgetExceededError,
     BudgetLimit as BudgetLimit,
+    BundleUnsatisfiableError as BundleUnsatisfiableError,
     CapabilityUnsatisfiableError as CapabilityUnsatisfiableError,
     DuplicateAdapterError as DuplicateAdapterError,
     DuplicateProviderError as DuplicateProviderError,
@@ -59,6 +62,9 @@ from .explanations import (
     ReasonGroup as ReasonGroup,
     Relaxation as Relaxation,
     Unknown as Unknown,
+)
+from .explanations.relaxations import (
+    BundleRelaxation as BundleRelaxation,
 )
 from .model.calls import (
     CalledModel as CalledModel,
@@ -170,6 +176,10 @@ from .routing.prepare import (
     Bound as Bound,
     Prepared as Prepared,
     prepare as prepare,
+)
+from .solving.joint import (
+    JointConstraint as JointConstraint,
+    SearchLimit as SearchLimit,
 )
 from .solving.ranking import (
     RankedCandidates as RankedCandidates,

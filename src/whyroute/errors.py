@@ -4,19 +4,22 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import JSONEncoder, encode_basestring
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
+from .basics.computed import computed
 from .basics.frozen import FrozenDict, frozen, thawed
 from .basics.issues import MAX_ISSUES, Issue, capped, shown
 from .basics.numbers import Number, ecmascript
 
 if TYPE_CHECKING:
-    from .explanations import Explanation
+    from .bundles.explanation import BundleExplanation  # noqa: F401 (the parameter of a base class, in quotes)
+    from .explanations import Explanation  # noqa: F401
 
 __all__ = [
     "AdapterConfigError",
     "BudgetExceededError",
     "BudgetLimit",
+    "BundleUnsatisfiableError",
     "CapabilityUnsatisfiableError",
     "DuplicateAdapterError",
     "DuplicateProviderError",
@@ -30,6 +33,7 @@ __all__ = [
     "Reason",
     "Rejection",
     "RejectionReason",
+    "UnsatisfiableError",
     "WhyrouteError",
     "WireSequence",
     "reasons_text",
@@ -37,6 +41,7 @@ __all__ = [
 
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 
 class WhyrouteError(Exception):
@@ -292,8 +297,8 @@ class WireSequence(Sequence[T]):
 _json: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-class CapabilityUnsatisfiableError(WhyrouteError):
-    """No candidate satisfies the capability under the policy.
+class UnsatisfiableError(WhyrouteError, Generic[E]):
+    """Nothing satisfies all constraints of a request.
 
     The reasons and the explanation cost time that grows with the catalog, so they are computed when first read;
     so is the message, which a caller that falls back to something else never reads.
@@ -302,7 +307,7 @@ class CapabilityUnsatisfiableError(WhyrouteError):
         tenant_id: The policy's tenant; None when no policy was given.
     """
 
-    code = "capability-unsatisfiable"
+    code: ClassVar[str] = "capability-unsatisfiable"
 
     def __init__(
         self,
@@ -310,15 +315,13 @@ class CapabilityUnsatisfiableError(WhyrouteError):
         *,
         tenant_id: str | None = None,
         reasons: Callable[[], tuple[Reason, ...]],
-        explanation: "Callable[[], Explanation]",
+        explanation: Callable[[], E],
     ) -> None:
         super().__init__()
         self._message = message
         self.tenant_id = tenant_id
         self._make_reasons = reasons
         self._make_explanation = explanation
-        self._reasons: tuple[Reason, ...] | None = None
-        self._explanation: Explanation | None = None
 
     @property
     def message(self) -> str:
@@ -330,32 +333,26 @@ class CapabilityUnsatisfiableError(WhyrouteError):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r})"
 
-    @property
+    @computed
     def reasons(self) -> tuple[Reason, ...]:
-        """For each constraint that rejected a candidate, in constraint order, whom it admitted and rejected."""
-        if self._reasons is None:
-            self._reasons = self._make_reasons()
-        return self._reasons
+        """For each constraint that rejected a candidate by itself, as no tie does: whom it admitted and rejected."""
+        return self._make_reasons()
 
-    @property
-    def explanation(self) -> "Explanation":
-        """Every constraint with its counts, and every candidate with all its failures."""
-        if self._explanation is None:
-            self._explanation = self._make_explanation()
-        return self._explanation
+    @computed
+    def explanation(self) -> E:
+        """What clashes, and what would have to change."""
+        return self._make_explanation()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.message, self.tenant_id, self.reasons, self.explanation)
+        return _unpickled, (type(self), self.message, self.tenant_id, self.reasons, self.explanation)
 
     def to_dict(self) -> dict[str, Any]:
         """The error as it goes over the wire. Nothing in it is shared: every dictionary may be changed on its own."""
         return {**self._without_reasons(), "reasons": [reason.to_dict() for reason in self.reasons]}
 
     def _without_reasons(self) -> dict[str, Any]:
-        found = super().to_dict()
-        if self.tenant_id is not None:
-            found["tenantId"] = self.tenant_id
-        return found
+        tenant = {} if self.tenant_id is None else {"tenantId": self.tenant_id}
+        return {**super().to_dict(), **tenant}
 
     def to_json(self) -> str:
         return "".join(self.iter_json())
@@ -370,12 +367,18 @@ class CapabilityUnsatisfiableError(WhyrouteError):
         yield "}"
 
 
+class CapabilityUnsatisfiableError(UnsatisfiableError["Explanation"]):
+    """No candidate satisfies the capability under the policy."""
+
+
+class BundleUnsatisfiableError(UnsatisfiableError["BundleExplanation"]):
+    """No candidates satisfy all slots of a bundle together."""
+
+
 def _unpickled(
-    message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: "Explanation"
-) -> CapabilityUnsatisfiableError:
-    return CapabilityUnsatisfiableError(
-        message, tenant_id=tenant_id, reasons=lambda: reasons, explanation=lambda: explanation
-    )
+    made: type[UnsatisfiableError[E]], message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: E
+) -> UnsatisfiableError[E]:
+    return made(message, tenant_id=tenant_id, reasons=lambda: reasons, explanation=lambda: explanation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import pytest
 import whyroute as wr
 from counting import calls
 from whyroute.catalog.catalog import Catalog
-from whyroute.solving.ranking import Scores, Weights, Wishes
-from whyroute.solving.request import solve
+from whyroute.solving.ranking import Gains, Scores, Weights
+from whyroute.solving.request import RequestTerms
 
 PREFER = [{"feature": name, "weight": 0.1 * at} for at, name in enumerate(["vision", "streaming", "local", "a", "b"])]
 FITTING = {"needs": [{"contextWindow": {"op": ">=", "value": 3000}}, {"feature": "vision"}], "prefer": PREFER}
@@ -52,7 +52,7 @@ def test_an_explanation_adds_the_scores_up_once(capability: dict[str, Any], monk
     asked = 0
     of = Scores.of
 
-    def counted(weights: Weights, catalog: Catalog, wishes: Wishes = ()) -> Scores:
+    def counted(weights: Weights, catalog: Catalog, wishes: Gains = ()) -> Scores:
         nonlocal asked
         asked += 1
         return of(weights, catalog, wishes)
@@ -65,11 +65,11 @@ def test_an_explanation_adds_the_scores_up_once(capability: dict[str, Any], monk
 
 
 def test_other_preferences_have_scores_of_their_own() -> None:
-    solved = solve(wr.define_capability(FITTING), catalog_of(100))
+    solved = RequestTerms(wr.define_capability(FITTING), None, None).solved(catalog_of(100))
     before = list(solved.ranked(solved.survivors))
     other = solved.capability.model_copy(update={"prefer": solved.capability.prefer[::-2][:1]})
     assert other.prefer != solved.capability.prefer
-    again, afresh = solved.again(other, None), solve(other, solved.catalog)
+    again, afresh = solved.again(other, None), RequestTerms(other, None, None).solved(solved.catalog)
     assert list(again.ranked(again.survivors)) == list(afresh.ranked(afresh.survivors)) != before
     assert list(solved.ranked(solved.survivors)) == before
 

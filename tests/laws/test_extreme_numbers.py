@@ -23,7 +23,7 @@ from whyroute.bundles.explanation import BundleExplanation
 from whyroute.cli.main import main
 from whyroute.documents.json_text import read_json
 from whyroute.render import decision_lines, explanation_lines
-from whyroute.render.bundles import bundle_lines, failed_bundle_lines
+from whyroute.render.bundles import bundle_explanation_lines
 from whyroute.render.graphs import to_dot, to_graphml, to_mermaid
 from whyroute.render.page import bundle_page, explanation_page
 from whyroute.routing.decision import Decision, outcome_of as routed
@@ -134,7 +134,7 @@ def _bundle_texts(request: Json) -> Iterator[str]:
     outcome = outcome_of(solved)
     explanation = BundleExplanation(solved)
     yield str(outcome)
-    yield from _words(bundle_lines(outcome) if isinstance(outcome, Bundle) else failed_bundle_lines(explanation))
+    yield from _words(bundle_explanation_lines(explanation))
     yield bundle_page(explanation).partition("<body")[2].partition("<script")[0]
 
 

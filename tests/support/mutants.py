@@ -33,29 +33,40 @@ from paths import ROOT
 
 PACKAGE = ROOT / "src" / "whyroute"
 MODULES = (
-    *("basics/bits.py", "basics/globs.py", "catalog/catalog.py", "model/condition.py", "solving/ranking.py"),
+    *("basics/bits.py", "basics/globs.py", "catalog/*.py", "model/condition.py", "solving/ranking.py"),
     *("constraints/named.py", "constraints/rule_terms.py", "constraints/terms.py", "constraints/three_valued.py"),
-    *("explanations/*.py", "bundles/*.py"),
+    *("explanations/*.py", "bundles/*.py", "engine/bounds.py", "solving/combining.py", "solving/joint.py"),
+    *("solving/ordering.py", "solving/tie_columns.py", "solving/ties.py"),
+)
+BUNDLES = (
+    "surfaces/test_golden_answers bundles/test_small_print bundles/test_bundle laws/test_relaxations "
+    "laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page"
 )
 FIRST = {
-    "bundles/": "bundles/test_bundle laws/test_engines surfaces/test_bundle_surfaces surfaces/test_bundle_page",
+    "bundles/": BUNDLES,
+    "engine/bounds.py": BUNDLES,
     "explanations/": (
-        "laws/test_situations explanations/test_hitting bundles/test_ties explanations/test_cores "
-        "explanations/test_graph explanations/test_walker explanations/test_reasons explanations/test_explanation"
+        "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting "
+        "solving/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
+        "explanations/test_reasons explanations/test_explanation"
     ),
-    "catalog/catalog.py": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
+    "catalog/": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
+    "solving/combining.py": BUNDLES,
+    "solving/joint.py": BUNDLES,
+    "solving/ordering.py": BUNDLES,
+    "solving/ti": f"solving/test_ties {BUNDLES}",
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
     "basics/bits.py": "basics/test_bits catalog/test_catalog explanations/test_hitting",
-    "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_requests packs/test_pack",
-    "model/condition.py": "model/test_rule packs/test_pack packs/test_requests",
-    "constraints/three_valued.py": "model/test_rule packs/test_requests packs/test_pack_explanations",
-    "constraints/rule_terms.py": "model/test_rule packs/test_requests packs/test_pack_explanations",
+    "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_resolved packs/test_pack",
+    "model/condition.py": "model/test_rule packs/test_pack packs/test_resolved",
+    "constraints/three_valued.py": "model/test_rule packs/test_resolved packs/test_pack_explanations",
+    "constraints/rule_terms.py": "model/test_rule packs/test_resolved packs/test_pack_explanations",
     "constraints/terms.py": "constraints/test_terms constraints/test_named laws/test_conformance model/test_policy",
     "constraints/named.py": "constraints/test_named constraints/test_terms model/test_policy model/test_rule",
 }
 """The tests that most likely notice a mutation, quickest first, by the beginning of a module's path."""
 THEN = (
-    "laws/test_conformance laws/test_situations model/test_rule packs/test_requests explanations/test_reasons "
+    "laws/test_conformance laws/test_situations model/test_rule packs/test_resolved explanations/test_reasons "
     "explanations/test_explanation explanations/test_walker model/test_policy routing/test_facade "
     "engine/test_single solving/test_request laws/test_naive documents/test_toposort wire/test_request "
     "packs/test_running packs/test_checking laws/test_check_soundness packs/test_comparing laws/test_packdiff_laws "

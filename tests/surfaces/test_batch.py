@@ -11,6 +11,7 @@ import pytest
 from counting import most_in_use
 from whyroute.cli import batch, main
 from whyroute.cli.inputs import lines_of
+from whyroute.documents.json_text import read_json
 from whyroute.engine.single import EngineName
 from whyroute.wire import request as wire
 
@@ -37,6 +38,25 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyError
 
     monkeypatch.setattr(batch, "answer_json", answer_json)
+
+
+def test_batch_goes_on_where_reading_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(text: bytes, **place: int) -> object:
+        if b"broken" in text:
+            raise ZeroDivisionError
+        return read_json(text, **place)
+
+    monkeypatch.setattr(wire, "read_json", broken)
+    monkeypatch.setattr(batch, "read_json", broken)
+    path, found = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
+    lines = [json.dumps({**GOOD, "id": each}) for each in (0, "broken", 2)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert main(["batch", str(path), "-o", str(found)]) == 3
+    assert [each["error"]["code"] for each in answers_of(found)][1] == "internal"
+    assert [each.get("id") for each in answers_of(found)] == [0, None, 2]
+    assert "line 2" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("failing")

@@ -11,7 +11,7 @@ import pytest
 
 from page_cases import HOSTILE, Parsed, hostile_bundle
 from paths import ROOT
-from whyroute.bundles import BundleExplanation
+from whyroute import BundleExplanation
 from whyroute.cli import main
 from whyroute.providers.provider_files import read_providers
 from whyroute.render.lines import printable

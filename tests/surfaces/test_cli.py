@@ -573,7 +573,7 @@ def test_a_closed_pipe_does_not_change_the_answer(command: str, status: int, tmp
 
 
 def test_an_exit_of_the_library_keeps_its_status(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whyroute.wire.request.read_request", lambda document: sys.exit(7))
+    monkeypatch.setattr("whyroute.cli.asking.read_request", lambda document: sys.exit(7))
     assert run("route", "-r", situation("outranked")).status == 7
 
 
@@ -682,7 +682,7 @@ def test_version_and_help(run: Any) -> None:
 
 
 def test_a_fault_of_our_own_exits_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whyroute.wire.request.read_request", lambda document: 1 / 0)
+    monkeypatch.setattr("whyroute.cli.asking.read_request", lambda document: 1 / 0)
     ran = run("route", "-r", situation("outranked"))
     assert (ran.status, ran.out) == (3, "")
     assert "a fault of whyroute's own: ZeroDivisionError" in ran.err

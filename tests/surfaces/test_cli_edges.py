@@ -17,7 +17,7 @@ from typer.models import OptionInfo
 
 from paths import ROOT, TESTS
 from whyroute.cli import main
-from whyroute.cli.app import app
+from whyroute.cli.app import COMMANDS, loaded
 from whyroute.documents.json_text import indented, read_json, terminal_safe
 from whyroute.explanations import Explanation, Limits, reasons as reasons_module
 from whyroute.providers.importers import models_dev
@@ -214,7 +214,7 @@ def test_an_option_that_is_no_text_is_wrong_usage(option: str, run: Callable[...
 def _words(*, paths: bool) -> list[tuple[str, ...]]:
     """For each parameter of each command that takes text, or a path, what stands before its value."""
     found: list[tuple[str, ...]] = []
-    for command in app.registered_commands:
+    for command in (each for name in COMMANDS for each in loaded(name).registered_commands):
         assert command.callback is not None
         arguments = 0
         for hint in get_type_hints(command.callback, include_extras=True).values():

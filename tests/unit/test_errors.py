@@ -12,7 +12,7 @@ import pytest
 import whyroute as wr
 from house_style import broken_rules
 from whyroute import errors
-from whyroute.errors import InvalidInputError
+from whyroute.errors import InvalidInputError, UnsatisfiableError
 
 Json = dict[str, Any]
 ISSUES = (wr.Issue("/needs/0", "empty; a need has one key"), wr.Issue("/a~1b/\n", "`x` is not a key"))
@@ -33,6 +33,15 @@ def unsatisfiable(**more: Any) -> wr.CapabilityUnsatisfiableError:
     return caught.value
 
 
+def unsatisfiable_bundle() -> wr.BundleUnsatisfiableError:
+    cost = {"promptUsdPer1kTokens": 0.25, "completionUsdPer1kTokens": 1}
+    models = [{"name": "m", "contextWindow": 9, "features": [], "cost": cost}]
+    provider = {"id": "p", "region": "r", "models": models, "defaultModel": "m"}
+    with pytest.raises(wr.BundleUnsatisfiableError) as caught:
+        wr.route_bundle({"a": {"needs": [{"feature": "vision"}]}}, [provider], policy={"tenantId": "t"})
+    return caught.value
+
+
 MAKERS: dict[str, tuple[Callable[[], wr.WhyrouteError], str, Json]] = {
     "WhyrouteError": (lambda: wr.WhyrouteError("something is off"), "error", {}),
     "InvalidInputError": (lambda: InvalidInputError(ISSUES), "invalid-request", {"issues": ISSUES}),
@@ -49,7 +58,13 @@ MAKERS: dict[str, tuple[Callable[[], wr.WhyrouteError], str, Json]] = {
         "duplicate-provider",
         {"provider_id": "p", "tenant_id": "t", "issues": ()},
     ),
+    "UnsatisfiableError": (
+        lambda: UnsatisfiableError("nothing qualifies", tenant_id="t", reasons=tuple, explanation=list),
+        "capability-unsatisfiable",
+        {"tenant_id": "t", "reasons": (), "explanation": []},
+    ),
     "CapabilityUnsatisfiableError": (unsatisfiable, "capability-unsatisfiable", {"tenant_id": "t"}),
+    "BundleUnsatisfiableError": (unsatisfiable_bundle, "capability-unsatisfiable", {"tenant_id": "t"}),
     "BudgetExceededError": (
         lambda: wr.BudgetExceededError(wr.BudgetLimit("cost", 0.1), 0.30000000000000004),
         "budget-exceeded",

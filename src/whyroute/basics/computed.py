@@ -1,13 +1,10 @@
-"""What was found out and is kept for the next time, as much as there is room for."""
+"""Properties that are computed once, and bounded maps."""
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["LONG", "computed", "remembered"]
-
-LONG: Final = 1000
-"""What is known by names that have more characters together is not kept: whoever asks may send any number of them."""
+__all__ = ["computed", "remembered"]
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -1,21 +1,23 @@
 """Bundles: the picks of all slots, the next best ones, and why, computed when they are read."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
-from ..basics.issues import printable, quoted, shown
+from ..basics.computed import computed
+from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
-from ..errors import Reason, WhyrouteError
+from ..errors import BundleUnsatisfiableError, WhyrouteError
+from ..explanations.words import setup_clause
+from ..solving.joint import JointSolved
+from ..solving.request import Shadow
 from .explanation import BundleExplanation, reasons_of_bundle
 from .ranking import Alternates, ranked_bundle
-from .solving import BundleShadow, JointSolved
 
-__all__ = ["Bundle", "BundleLimitError", "BundleUnsatisfiableError", "outcome_of"]
+__all__ = ["Bundle", "BundleLimitError", "outcome_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +37,22 @@ class Bundle:
     proved: bool
     _solved: JointSolved = field(repr=False)
 
-    @cached_property
+    @computed
     def alternates(self) -> Alternates:
         """The other bundles, best first; found when they are read."""
         return Alternates(self._solved)
 
-    @cached_property
+    @computed
     def explanation(self) -> BundleExplanation:
         """What each constraint did, and what would change the picks."""
         return BundleExplanation(self._solved)
 
     @property
-    def shadow(self) -> BundleShadow | None:
+    def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force."""
         return self._solved.shadow
 
-    @cached_property
+    @computed
     def reason(self) -> str:
         """Why these candidates, in plain words."""
         return _reason(self, self._solved)
@@ -68,61 +70,6 @@ class Bundle:
     def to_json(self) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-
-
-class BundleUnsatisfiableError(WhyrouteError):
-    """No candidates satisfy all slots of a bundle together.
-
-    Attributes:
-        tenant_id: The policy's tenant; None when no policy was given.
-    """
-
-    code: ClassVar[str] = "capability-unsatisfiable"
-
-    def __init__(
-        self,
-        message: str,
-        tenant_id: str | None,
-        reasons: Callable[[], tuple[Reason, ...]],
-        explanation: Callable[[], BundleExplanation],
-    ) -> None:
-        self.tenant_id = tenant_id
-        self._make_reasons = reasons
-        self._make_explanation = explanation
-        self._reasons: tuple[Reason, ...] | None = None
-        self._explanation: BundleExplanation | None = None
-        super().__init__(message)
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """For each constraint that rejected a candidate, in order, whom it admitted and rejected.
-
-        Ties between slots reject no candidate on its own; the explanation tells of them.
-        """
-        if self._reasons is None:
-            self._reasons = self._make_reasons()
-        return self._reasons
-
-    @property
-    def explanation(self) -> BundleExplanation:
-        """What clashes, between which slots, and what would have to change."""
-        if self._explanation is None:
-            self._explanation = self._make_explanation()
-        return self._explanation
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.message, self.tenant_id, self.reasons, self.explanation)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The error as it goes over the wire."""
-        tenant = {} if self.tenant_id is None else {"tenantId": self.tenant_id}
-        return {**super().to_dict(), **tenant, "reasons": [reason.to_dict() for reason in self.reasons]}
-
-
-def _unpickled(
-    message: str, tenant_id: str | None, reasons: tuple[Reason, ...], explanation: BundleExplanation
-) -> BundleUnsatisfiableError:
-    return BundleUnsatisfiableError(message, tenant_id, lambda: reasons, lambda: explanation)
 
 
 class BundleLimitError(WhyrouteError):
@@ -157,10 +104,10 @@ def outcome_of(solved: JointSolved) -> Bundle | BundleUnsatisfiableError | Bundl
     if not found.proved:
         return BundleLimitError(solved.limit.nodes, solved.limit.seconds)
     return BundleUnsatisfiableError(
-        _failed(solved),
-        None if solved.policy is None else solved.policy.tenant_id,
-        lambda: reasons_of_bundle(solved),
-        lambda: BundleExplanation(solved),
+        lambda: _failed(solved),
+        tenant_id=None if solved.policy is None else solved.policy.tenant_id,
+        reasons=lambda: reasons_of_bundle(solved),
+        explanation=lambda: BundleExplanation(solved),
     )
 
 
@@ -177,12 +124,8 @@ def _failed(solved: JointSolved) -> str:
         more = len(solved.names) - 4
         why = f"each slot alone has candidates ({counts}{f' and so on for {more} more' if more > 0 else ''})"
         why += ", but no combination meets what ties them"
-    sentence = f"no candidates satisfy all {len(solved.names)} slots together: {why}"
-    if not solved.setup_failures:
-        return sentence
-    first, more = solved.setup_failures[0], len(solved.setup_failures) - 1
-    also = "" if not more else f" (and {more} more could not be set up)"
-    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+    setup = setup_clause(solved.setup_failures)
+    return f"no candidates satisfy all {len(solved.names)} slots together: {why}{setup}"
 
 
 def _few(solved: JointSolved) -> list[tuple[str, Any]]:

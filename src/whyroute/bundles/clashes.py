@@ -5,12 +5,13 @@ from typing import Any, Final
 
 from ..basics import bits
 from ..engine.deadlines import check_time
-from ..engine.joint import Budget, Different, Reaches
+from ..engine.joint import Different, Reaches, Same, SearchBudget
+from ..engine.single import intersection
 from ..explanations.found import Conflicts
 from ..explanations.walker import one_core, walk
-from .compiling import Compiled, Same
-from .joint import feasible
-from .solving import JointSolved
+from ..solving.combining import feasible
+from ..solving.joint import JointSolved
+from ..solving.tie_columns import CompiledTie
 
 __all__ = ["Clashes"]
 
@@ -41,7 +42,7 @@ class Clashes:
     def __init__(self, solved: JointSolved, fixed: dict[int, int] | None = None) -> None:
         self._solved = solved
         self._fixed = fixed or {}
-        self._ties: tuple[Compiled, ...] = solved.compiled
+        self._ties: tuple[CompiledTie, ...] = solved.compiled
         self._tie_of = {index: each.tie for index, each in enumerate(solved.constraints) if each.tie is not None}
         self._rows = [self._rows_of(slot) for slot in range(len(solved.names))]
         everyone = solved.catalog.all()
@@ -54,14 +55,17 @@ class Clashes:
 
     def satisfiable(self, chosen: Sequence[int]) -> bool:
         """Whether some constraints, by their indices, can be satisfied together."""
-        mask = sum(1 << index for index in chosen)
-        rows = [[number for failed, number in each if not failed & mask] for each in self._rows]
+        named = [self._solved.constraints[index].named for index in chosen]
+        rows = [
+            intersection(members, [each[slot].admitted for each in named if slot in each])
+            for slot, members in enumerate(self._rows)
+        ]
         if not all(rows):
             return False
         ties = [self._ties[self._tie_of[index]] for index in chosen if index in self._tie_of]
         if not ties:
             return True
-        found = feasible(rows, ties, Budget(_NODES))
+        found = feasible([list(bits.positions(each)) for each in rows], ties, SearchBudget(_NODES))
         if found is None:
             self.undecided = True
         return found is not False
@@ -80,8 +84,8 @@ class Clashes:
         """One minimal set that clashes; there is one."""
         return one_core(self._active, self.satisfiable)
 
-    def _rows_of(self, slot: int) -> list[tuple[int, int]]:
-        """The candidates of a slot, each with the set of constraints that it fails, without those that are needless."""
+    def _rows_of(self, slot: int) -> int:
+        """The candidates of a slot without those that are needless, as a set."""
         solved = self._solved
         size = solved.catalog.size
         failed = [0] * size
@@ -108,9 +112,7 @@ class Clashes:
                 for theirs, _, less in kept[:_COMPARED]
             ):
                 kept.append((fails, number, taken))
-        return sorted(
-            ((fails, number) for kept in groups.values() for fails, number, _ in kept), key=lambda row: row[1]
-        )
+        return bits.from_positions((number for each in groups.values() for _, number, _ in each), size)
 
     def _columns(self, slot: int) -> tuple[list[Sequence[Any]], list[Sequence[Any]]]:
         """What ties see of the candidates of a slot: what must be equal or differ, and of what less is better."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
+from ..solving.combining import best
+from ..solving.joint import JointConstraint, JointSolved
+from ..solving.ordering import costs_of, ranked_of
 from .clashes import Clashes
 from .failing import Failed, failed_dicts, failures_of
-from .joint import best
-from .ordering import costs_of, ranked_of
 from .ranking import ranked_bundle
-from .solving import JointConstraint, JointSolved
 
 __all__ = ["BundleContrast", "contrast_of"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from ..basics.issues import shown
 from ..basics.numbers import Number, ecmascript, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import RejectionReason
-from .solving import JointConstraint, JointSolved
-from .ties import Tie
+from ..solving.joint import JointConstraint, JointSolved
+from ..solving.ties import Tie
 
 __all__ = ["Failed", "NearBundle", "failed_dicts", "failures_of"]
 

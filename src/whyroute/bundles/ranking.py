@@ -7,9 +7,9 @@ from typing import Any
 
 from ..basics.frozen import FrozenDict
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate
-from .ordering import total_score
-from .solving import JointSolved
+from ..catalog.candidate import Candidate
+from ..solving.joint import JointSolved
+from ..solving.ordering import total_score
 
 __all__ = ["Alternates", "RankedBundle", "ranked_bundle"]
 

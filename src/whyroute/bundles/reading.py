@@ -10,9 +10,9 @@ from ..documents.phrases import missing_keys, unknown_key, wrong
 from ..errors import InvalidCapabilityError
 from ..model.capability import Capability, read_capability
 from ..model.request_facts import label_issues, token_issues
-from ..solving.request import Situation
-from .solving import Slot
-from .ties import Tie, read_tie, tie_issues
+from ..solving.joint import Slot
+from ..solving.situation import Situation
+from ..solving.ties import Tie, read_tie, tie_issues
 
 __all__ = [
     "SLOT_KEYS",

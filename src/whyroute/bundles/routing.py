@@ -12,12 +12,12 @@ from ..model.capability import Capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.timestamps import Moment
-from ..solving.request import RuleArguments, Situation, situation_of
+from ..solving.joint import JointSolved, SearchLimit, solve_jointly
+from ..solving.situation import RuleArguments, Situation, situation_of
+from ..solving.ties import Tie
 from .bundle import Bundle, outcome_of
 from .explanation import BundleExplanation
 from .reading import read_slots, read_together, slot_issues, slots_shape_issues, together_issues, why_not_issues
-from .solving import JointSolved, SearchLimit, solve_jointly
-from .ties import Tie
 
 __all__ = ["explain_bundle", "route_bundle"]
 

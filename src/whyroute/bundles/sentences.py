@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from ..basics.issues import printable, shown
 from ..basics.numbers import ecmascript, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
-from ..engine.joint import Budget
-from ..explanations.words import clash_sentence as slot_clash_sentence, described, few
-from .joint import best
-from .ordering import costs_of, ranked_of
-from .solving import JointConstraint, JointSolved
+from ..engine.joint import SearchBudget
+from ..explanations.words import clash_sentence as slot_clash_sentence, described, few, pair
+from ..solving.combining import best
+from ..solving.joint import JointConstraint, JointSolved
+from ..solving.ordering import costs_of, ranked_of
 
 __all__ = ["clash_sentence", "core_phrase", "joint_described", "joint_named", "picks_phrase", "shadow_sentence"]
 
@@ -51,7 +51,7 @@ def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
 def picks_phrase(solved: JointSolved, numbers: Sequence[int], slots: Sequence[int]) -> str:
     """`planner a / b, judge c / d`: the picks of some slots."""
     candidates = [solved.catalog.candidate(numbers[slot]) for slot in slots]
-    return few([f"{printable(solved.names[s])} {_pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
+    return few([f"{printable(solved.names[s])} {pair(c)}" for s, c in zip(slots, candidates, strict=True)], 5)
 
 
 def shadow_sentence(solved: JointSolved) -> str | None:
@@ -74,11 +74,7 @@ def shadow_sentence(solved: JointSolved) -> str | None:
 
 
 def _listed(picks: Mapping[str, Candidate]) -> str:
-    return few([f"{printable(name)} {_pair(candidate)}" for name, candidate in picks.items()], 5)
-
-
-def _pair(candidate: Candidate) -> str:
-    return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
+    return few([f"{printable(name)} {pair(candidate)}" for name, candidate in picks.items()], 5)
 
 
 def clash_sentence(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
@@ -139,7 +135,7 @@ def _nearest(solved: JointSolved, core: Sequence[JointConstraint]) -> str | None
             for slot, each in enumerate(ranked)
         ]
     others = [solved.compiled[each.tie] for each in ties if each.tie is not None and each is not left_out]
-    numbers = best([each.numbers for each in ranked], costs, others, Budget(_NODES)).numbers
+    numbers = best([each.numbers for each in ranked], costs, others, SearchBudget(_NODES)).numbers
     if numbers is None:
         return None
     picks = picks_phrase(solved, numbers, left_out.slots)

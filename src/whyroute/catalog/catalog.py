@@ -6,10 +6,6 @@ import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import chain
 from json.encoder import encode_basestring
 from typing import Any, TypeVar, overload
 
@@ -17,253 +13,24 @@ from pydantic import BaseModel
 
 from ..basics import bits
 from ..basics.bits import BitSlices
-from ..basics.computed import computed
+from ..basics.computed import computed, remembered
 from ..basics.globs import matching
 from ..basics.issues import Issue, kind_of
-from ..basics.numbers import Number, exact, scaled
-from ..errors import DuplicateProviderError, InvalidProviderError, InvalidRequestError
+from ..errors import DuplicateProviderError, InvalidRequestError
 from ..model.features import UNSPECIFIED_REGION
-from ..model.metadata import ModelInfo, ProviderMetadata, read_metadata, source_of
-from ..model.provider import DeclaredProvider, ModelProvider, metadata_of
+from ..model.metadata import ModelInfo, ProviderMetadata
+from ..model.provider import ModelProvider
+from .call_costs import Call, CallCosts
+from .candidate import Candidate, Member, as_provider, tie_break_order
+from .columns import NUMBER_COLUMNS, Column, Order, chunk_of, column_of, models_in
 
-__all__ = ["Candidate", "Catalog", "Member"]
+__all__ = ["Catalog"]
 
 T = TypeVar("T")
 
-Member = tuple[ModelProvider, ProviderMetadata]
-"""A provider, and its metadata as it was when it was read."""
-
-_DENSE_VALUES = 128  # up to so many distinct values, a column of one set per value takes at most 16 bytes a candidate
-_MEMO_VALUES = 64
-_JOURNAL_LENGTH = 32
-_FOUND_SETS = 256  # how many sets that took a pass over a column's values are kept
 _KEPT_VALUES = 4096  # how many values that follow from the candidates are kept at most, such as sets of conditions
 _KEPT_BITS = 1 << 29  # and how many candidates they have together
 _CALLS = 8  # for how many calls the costs are kept
-
-
-@dataclass(frozen=True, slots=True, repr=False, init=False)
-class Candidate:
-    """One model of one provider.
-
-    Attributes:
-        provider: The registered provider, to invoke.
-        metadata: What the provider says of itself.
-        model: The model.
-    """
-
-    provider: ModelProvider
-    metadata: ProviderMetadata
-    model: ModelInfo
-
-    def __init__(self, provider: ModelProvider, metadata: ProviderMetadata, model: ModelInfo) -> None:
-        # As the one that would be generated, at half its cost: a decision of many alternates makes many.
-        _SET_PROVIDER(self, provider)
-        _SET_METADATA(self, metadata)
-        _SET_MODEL(self, model)
-
-    @property
-    def id(self) -> str:
-        """`<providerId>/<modelName>`, for diagnostics: two candidates may read alike."""
-        return f"{self.metadata.id}/{self.model.name}"
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Provider id and model name: what identifies the candidate in its catalog."""
-        return self.metadata.id, self.model.name
-
-    def to_dict(self) -> dict[str, str]:
-        """The candidate as it goes over the wire."""
-        return {"provider": self.metadata.id, "model": self.model.name}
-
-    def __hash__(self) -> int:
-        # A provider of a user's own need not have a hash, and equal candidates have equal keys.
-        return hash(self.key)
-
-    def __repr__(self) -> str:
-        return f"<Candidate {self.metadata.id!r} {self.model.name!r}>"
-
-
-_SET_PROVIDER, _SET_METADATA, _SET_MODEL = (
-    Candidate.__dict__[name].__set__ for name in ("provider", "metadata", "model")
-)
-
-
-class _Sets(dict[str, int]):
-    """The set of candidates of each value; that of a value that nobody has is empty."""
-
-    __slots__ = ()
-
-    __missing__ = ().count
-    """Returns 0 for every value, and is no Python function, whose call would cost more than the look-up."""
-
-
-class _DenseColumn:
-    """A column with few distinct values: the set of candidates of each."""
-
-    __slots__ = ("having", "sets")
-
-    def __init__(self, sets: Mapping[str, int]) -> None:
-        self.sets = _Sets(sets)
-        self.having: Callable[[str], int] = self.sets.__getitem__
-
-    def having_any(self, values: Iterable[str]) -> int:
-        found = 0
-        for value in values:
-            found |= self.sets.get(value, 0)
-        return found
-
-    def values(self) -> Iterable[str]:
-        return self.sets
-
-    def inserted(self, at: int, width: int, chunk: Mapping[str, int]) -> _DenseColumn | None:
-        sets = {value: bits.insert(members, at, width, chunk.get(value, 0)) for value, members in self.sets.items()}
-        for value, members in chunk.items():
-            if value not in sets:
-                sets[value] = members << at
-        return _DenseColumn(sets) if len(sets) <= 2 * _DENSE_VALUES else None
-
-
-class _SparseColumn:
-    """A column with many distinct values: the positions of each, and the insertions made since they were noted."""
-
-    __slots__ = ("_journal", "_memo", "_postings", "_size")
-
-    def __init__(
-        self,
-        postings: Mapping[str, int | array[int]],
-        size: int,
-        journal: tuple[tuple[int, int, Mapping[str, int]], ...] = (),
-    ) -> None:
-        self._postings = postings
-        self._size = size
-        self._journal = journal
-        self._memo: dict[str, int] = {}
-
-    def having(self, value: str) -> int:
-        found = self._memo.get(value)
-        if found is None:
-            noted = self._postings.get(value, ())
-            found = 1 << noted if isinstance(noted, int) else bits.from_positions(noted, self._size)
-            for at, width, chunk in self._journal:
-                found = bits.insert(found, at, width, chunk.get(value, 0))
-            if len(self._memo) >= _MEMO_VALUES:
-                self._memo.clear()
-            self._memo[value] = found
-        return found
-
-    def having_any(self, values: Iterable[str]) -> int:
-        wanted = tuple(values)
-        if len(wanted) <= 2:
-            found = 0
-            for value in wanted:
-                found |= self.having(value)
-            return found
-        # One set for all of them together: a set for each would take a pass over the candidates each.
-        positions: list[int] = []
-        for value in wanted:
-            noted = self._postings.get(value, ())
-            positions += (noted,) if isinstance(noted, int) else noted
-        found = bits.from_positions(positions, self._size)
-        for at, width, chunk in self._journal:
-            inserted = 0
-            for value in wanted:
-                inserted |= chunk.get(value, 0)
-            found = bits.insert(found, at, width, inserted)
-        return found
-
-    def values(self) -> Iterable[str]:
-        return dict.fromkeys(chain(self._postings, *(chunk for _, _, chunk in self._journal)))
-
-    def inserted(self, at: int, width: int, chunk: Mapping[str, int]) -> _SparseColumn | None:
-        if len(self._journal) >= _JOURNAL_LENGTH:
-            return None
-        return _SparseColumn(self._postings, self._size, (*self._journal, (at, width, chunk)))
-
-
-_ValuesOf = Callable[[ProviderMetadata, ModelInfo], Iterable[str]]
-_NumberOf = Callable[[ModelInfo], Number | None]
-
-# Columns read from the provider alone (all its models share the value), and columns read from each model.
-_PROVIDER_COLUMNS: dict[str, Callable[[ProviderMetadata], Iterable[str]]] = {
-    "region": lambda meta: (meta.region,),
-    "kind": lambda meta: (meta.capability_kind,),
-    "attribute": lambda meta: meta.attributes,
-    "fallback": lambda meta: ("yes",) if meta.fallback else (),
-    "source": lambda meta: (source_of(meta),),
-}
-_LABELS = "labels."
-_MODEL_COLUMNS: dict[str, Callable[[ModelInfo], tuple[str, ...]]] = {
-    "feature": lambda model: model.features,
-    "model": lambda model: (model.name,),
-}
-_NUMBER_COLUMNS: dict[str, _NumberOf] = {
-    "contextWindow": lambda model: model.context_window,
-    "maxOutputTokens": lambda model: model.max_output_tokens,
-    "promptUsdPer1kTokens": lambda model: model.cost.prompt_usd_per_1k_tokens,
-    "completionUsdPer1kTokens": lambda model: model.cost.completion_usd_per_1k_tokens,
-    "p95LatencyMs": lambda model: model.p95_latency_ms,
-}
-
-
-def _read_from_provider(name: str) -> Callable[[ProviderMetadata], Iterable[str]] | None:
-    """How a column's values are read, if the provider alone has them."""
-    if not name.startswith(_LABELS):
-        return _PROVIDER_COLUMNS.get(name)
-    key = name[len(_LABELS) :]
-    return lambda meta: (meta.labels[key],) if key in meta.labels else ()
-
-
-Call = tuple[int, int]
-"""The tokens of a call: of the prompt and of the completion."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallCosts:
-    """What a call costs at each candidate, exactly.
-
-    Attributes:
-        costs: The costs, as integers.
-        exponent: A cost in USD is its integer times 10 to this power.
-    """
-
-    costs: BitSlices
-    exponent: int
-
-    def meets(self, op: str, usd: Number) -> int:
-        """The candidates whose cost meets a bound."""
-        bound = exact(usd) / Fraction(10) ** self.exponent
-        return self.costs.meets(op, bound.numerator if bound.denominator == 1 else bound)
-
-    def inserted(self, at: int, models: Sequence[ModelInfo], call: Call) -> CallCosts:
-        """The costs with those of new candidates at `at`."""
-        exponent = min(self.exponent, *(_exponent(model) for model in models))
-        factor = 10 ** (self.exponent - exponent)
-        costs = self.costs
-        if factor != 1:
-            costs = BitSlices(tuple(value * factor for value in costs.values), costs.slices, costs.known)
-        return CallCosts(costs.inserted(at, _costs(models, call, exponent)), exponent)
-
-
-def _exponent(model: ModelInfo) -> int:
-    cost = model.cost
-    return min(scaled(cost.prompt_usd_per_1k_tokens)[1], scaled(cost.completion_usd_per_1k_tokens)[1], 0) - 3
-
-
-def _costs(models: Iterable[ModelInfo], call: Call, exponent: int) -> list[Number | None]:
-    """What a call costs at each of the models, in units of 10 to the power of `exponent`."""
-    known: dict[tuple[Number, Number], int] = {}
-    found: list[Number | None] = []
-    for model in models:
-        prices = (model.cost.prompt_usd_per_1k_tokens, model.cost.completion_usd_per_1k_tokens)
-        cost = known.get(prices)
-        if cost is None:
-            parts = zip(call, map(scaled, prices), strict=True)
-            # Prices are for 1,000 tokens.
-            cost = sum(count * digits * 10 ** (power - 3 - exponent) for count, (digits, power) in parts)
-            known[prices] = cost
-        found.append(cost)
-    return found
 
 
 class Catalog(Sequence[ModelProvider]):
@@ -288,7 +55,7 @@ class Catalog(Sequence[ModelProvider]):
             what = "one provider" if _is_provider(providers) else kind_of(providers)
             message = f"{what}; providers are a list of providers, or what `registry.list(tenant)` gives"
             raise InvalidRequestError([Issue("/providers", message)])
-        self._fill([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
+        self._index([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
 
     @classmethod
     def of_members(cls, members: Iterable[Member]) -> Catalog:
@@ -298,29 +65,41 @@ class Catalog(Sequence[ModelProvider]):
             DuplicateProviderError: An id stands twice.
         """
         found = cls.__new__(cls)
-        found._fill(list(members))
+        found._index(list(members))
         return found
 
-    def _fill(self, members: list[Member]) -> None:
-        metadata = [meta for _, meta in members]
-        if len({meta.id for meta in metadata}) != len(metadata):
+    def _index(self, members: list[Member]) -> None:
+        metadata = tuple(meta for _, meta in members)
+        ids = [meta.id for meta in metadata]
+        if len(set(ids)) != len(ids):
             seen: set[str] = set()
-            for meta in metadata:
-                if meta.id in seen:
-                    raise DuplicateProviderError(meta.id)
-                seen.add(meta.id)
-        self._providers: tuple[ModelProvider, ...] = tuple(provider for provider, _ in members)
-        self._metadata: tuple[ProviderMetadata, ...] = tuple(metadata)
-        self._ids: list[str] = [meta.id for meta in metadata]
-        self._size = sum(len(meta.models) for meta in metadata)
-        self._all = bits.full(self._size)
-        self._order: tuple[array[int], array[int]] | None = None
-        self._columns: dict[str, _DenseColumn | _SparseColumn] = {}
+            for each in ids:
+                if each in seen:
+                    raise DuplicateProviderError(each)
+                seen.add(each)
+        self._fill(
+            tuple(provider for provider, _ in members), metadata, ids, sum(len(meta.models) for meta in metadata)
+        )
+
+    def _fill(
+        self,
+        providers: tuple[ModelProvider, ...],
+        metadata: tuple[ProviderMetadata, ...],
+        ids: list[str],
+        size: int,
+        order: Order | None = None,
+    ) -> None:
+        self._providers = providers
+        self._metadata = metadata
+        self._ids = ids
+        self._size = size
+        self._all = bits.full(size)
+        self._order = order
+        self._columns: dict[str, Column] = {}
         self._numbers: dict[str, BitSlices] = {}
         self._calls: dict[Call, CallCosts] = {}
-        self._found: dict[tuple[str, str | None], int] = {}
         self._candidate_texts: list[str] | None = None
-        self._kept_values: dict[Hashable, Any] = {}
+        self._kept: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
 
     # The sequence of providers.
@@ -501,7 +280,7 @@ class Catalog(Sequence[ModelProvider]):
 
         Each distinct value is looked at once.
         """
-        return self._kept(column, pattern)
+        return self.kept((column, pattern), lambda: self._having_many(column, matching(pattern, self._values(column))))
 
     def known(self, column: str) -> int:
         """The candidates of which anything is known in a column of `having`; of a set: that it is not empty."""
@@ -509,7 +288,7 @@ class Catalog(Sequence[ModelProvider]):
             return self.all() & ~self.in_region(UNSPECIFIED_REGION)
         if column in ("provider", "model", "kind", "source"):
             return self.all()
-        return self._kept(column, None)
+        return self.kept((column, None), lambda: self._having_many(column, self._values(column)))
 
     def numbers(self, column: str) -> BitSlices:
         """A numeric column.
@@ -528,8 +307,7 @@ class Catalog(Sequence[ModelProvider]):
             with self._lock:
                 costs = self._calls.get(call)
                 if costs is None:
-                    exponent = min(map(_exponent, self._models()), default=0)
-                    costs = CallCosts(BitSlices.build(_costs(self._models(), call, exponent)), exponent)
+                    costs = CallCosts.of(list(self._models()), call)
                     if len(self._calls) >= _CALLS:
                         self._calls.pop(next(iter(self._calls)))
                     self._calls[call] = costs
@@ -544,14 +322,10 @@ class Catalog(Sequence[ModelProvider]):
             key: What it is found by, with a hash that costs little. Equal keys have equal values.
             make: Computes the value, which is immutable and takes about as much memory as a set or two.
         """
-        kept = self._kept_values
-        found: T | None = kept.get(key)
+        found: T | None = self._kept.get(key)
         if found is None:
-            found = make()
-            while len(kept) >= min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1):
-                with suppress(RuntimeError, StopIteration):  # another thread is making room
-                    kept.pop(next(iter(kept)), None)
-            kept[key] = found
+            most = min(_KEPT_VALUES, _KEPT_BITS // (self._size + 1) + 1)
+            found = remembered(self._kept, key, most, make)
         return found
 
     # Updates.
@@ -572,31 +346,25 @@ class Catalog(Sequence[ModelProvider]):
         at, width = self._range_of(meta.id)
         if width:
             raise DuplicateProviderError(meta.id)
-        found = Catalog.__new__(Catalog)
-        found._providers = (*self._providers, provider)
-        found._metadata = (*self._metadata, meta)
-        found._ids = [*self._ids, meta.id]
-        found._size = self._size + len(meta.models)
-        found._all = bits.full(found._size)
-        found._columns = {}
-        found._numbers = {}
-        found._calls = {}
-        found._found = {}
-        found._candidate_texts = None
-        found._kept_values = {}
-        found._lock = threading.Lock()
-        models = _tie_break_order(meta)
+        models = tie_break_order(meta)
         owner, slot = (array("I", column) for column in self._order)
         owner[at:at] = array("I", [len(self._providers)] * len(models))
         slot[at:at] = array("I", models)
-        found._order = owner, slot
+        found = Catalog.__new__(Catalog)
+        found._fill(
+            (*self._providers, provider),
+            (*self._metadata, meta),
+            [*self._ids, meta.id],
+            self._size + len(models),
+            (owner, slot),
+        )
         ordered = [meta.models[index] for index in models]
         for name, column in tuple(self._columns.items()):
-            updated = column.inserted(at, len(models), _chunk(name, meta, ordered))
+            updated = column.inserted(at, len(models), chunk_of(name, meta, ordered))
             if updated is not None:
                 found._columns[name] = updated
         for name, slices in tuple(self._numbers.items()):
-            read = _NUMBER_COLUMNS[name]
+            read = NUMBER_COLUMNS[name]
             found._numbers[name] = slices.inserted(at, [read(model) for model in ordered])
         for call, costs in tuple(self._calls.items()):
             found._calls[call] = costs.inserted(at, ordered, call)
@@ -604,14 +372,13 @@ class Catalog(Sequence[ModelProvider]):
 
     # Inside.
 
-    def _numbering(self) -> tuple[array[int], array[int]]:
-        """For each candidate number, the index of its provider and that of its model."""
+    def _numbering(self) -> Order:
         order = self._order
         if order is None:
             metadata = self._metadata
             owner, slot = array("I"), array("I")
             for index in sorted(range(len(metadata)), key=lambda i: metadata[i].id):
-                models = _tie_break_order(metadata[index])
+                models = tie_break_order(metadata[index])
                 owner.extend([index] * len(models))
                 slot.extend(models)
             order = self._order = owner, slot
@@ -625,16 +392,8 @@ class Catalog(Sequence[ModelProvider]):
             return low, len(meta.models)
         return low, 0
 
-    def _kept(self, column: str, pattern: str | None) -> int:
-        """The candidates with a value that matches a glob, or with any value at all."""
-        found = self._found.get((column, pattern))
-        if found is None:
-            values = [meta.id for meta in self._metadata] if column == "provider" else self._column(column).values()
-            found = self._having_many(column, list(values) if pattern is None else matching(pattern, values))
-            if len(self._found) >= _FOUND_SETS:
-                self._found.clear()
-            self._found[column, pattern] = found
-        return found
+    def _values(self, column: str) -> list[str]:
+        return self._ids if column == "provider" else list(self._column(column).values())
 
     def _having_many(self, column: str, values: Sequence[str]) -> int:
         if column != "provider":
@@ -644,13 +403,13 @@ class Catalog(Sequence[ModelProvider]):
             (number for start, width in ranges for number in range(start, start + width)), self._size
         )
 
-    def _column(self, name: str) -> _DenseColumn | _SparseColumn:
+    def _column(self, name: str) -> Column:
         column = self._columns.get(name)
         if column is None:
             with self._lock:
                 column = self._columns.get(name)
                 if column is None:
-                    column = self._columns[name] = self._build(name)
+                    column = self._columns[name] = column_of(name, self._metadata, self._numbering())
         return column
 
     def _number_column(self, name: str) -> BitSlices:
@@ -659,96 +418,13 @@ class Catalog(Sequence[ModelProvider]):
             with self._lock:
                 slices = self._numbers.get(name)
                 if slices is None:
-                    read = _NUMBER_COLUMNS[name]
+                    read = NUMBER_COLUMNS[name]
                     slices = self._numbers[name] = BitSlices.build([read(model) for model in self._models()])
         return slices
 
     def _models(self) -> Iterator[ModelInfo]:
-        owner, slot = self._numbering()
-        metadata = self._metadata
-        for index, at in zip(owner, slot, strict=True):
-            yield metadata[index].models[at]
-
-    def _build(self, name: str) -> _DenseColumn | _SparseColumn:
-        read = _read_from_provider(name)
-        postings = self._model_postings(name) if read is None else self._provider_postings(read)
-        size = self._size
-        if name != "model" and len(postings) <= _DENSE_VALUES:
-            return _DenseColumn({value: bits.from_positions(found, size) for value, found in postings.items()})
-        return _SparseColumn(
-            {value: found[0] if len(found) == 1 else array("I", found) for value, found in postings.items()}, size
-        )
-
-    def _provider_postings(self, read: Callable[[ProviderMetadata], Iterable[str]]) -> dict[str, list[int]]:
-        owner, _ = self._numbering()
-        postings: dict[str, list[int]] = {}
-        number = 0
-        while number < self._size:
-            meta = self._metadata[owner[number]]
-            end = number + len(meta.models)
-            for value in dict.fromkeys(read(meta)):
-                postings.setdefault(value, []).extend(range(number, end))
-            number = end
-        return postings
-
-    def _model_postings(self, name: str) -> dict[str, list[int]]:
-        read = _MODEL_COLUMNS[name]
-        # Models mostly share a few combinations of values: gather those first.
-        combined: dict[tuple[str, ...], list[int]] = {}
-        for number, model in enumerate(self._models()):
-            values = read(model)
-            found = combined.get(values)
-            if found is None:
-                combined[values] = [number]
-            else:
-                found.append(number)
-        if name == "model":
-            return {values[0]: found for values, found in combined.items()}
-        postings: dict[str, list[int]] = {}
-        for values, found in combined.items():
-            for value in dict.fromkeys(values):
-                postings.setdefault(value, []).extend(found)
-        return postings
-
-
-def as_provider(value: Any, path: str = "") -> Member:
-    """A provider and its metadata, from a provider, a ProviderMetadata or metadata in wire form.
-
-    Args:
-        value: The provider.
-        path: JSON pointer of its metadata, for the issues.
-
-    Raises:
-        InvalidProviderError: The metadata breaks a rule.
-    """
-    if isinstance(value, ProviderMetadata | Mapping):
-        metadata = read_metadata(value, path)
-        return DeclaredProvider(metadata), metadata
-    metadata = metadata_of(value)
-    if metadata is None:
-        message = f"{kind_of(value)} without `metadata`; a provider has `metadata` and an async `invoke`"
-        raise InvalidProviderError("empty-id", [Issue(path, message)])
-    return value, read_metadata(metadata, path)
+        return models_in(self._metadata, self._numbering())
 
 
 def _is_provider(value: Any) -> bool:
     return isinstance(value, ProviderMetadata | Mapping) or hasattr(value, "metadata")
-
-
-def _tie_break_order(meta: ProviderMetadata) -> list[int]:
-    models = meta.models
-    default = meta.default_model
-    return sorted(range(len(models)), key=lambda index: (models[index].name != default, models[index].name))
-
-
-def _chunk(name: str, meta: ProviderMetadata, models: Sequence[ModelInfo]) -> dict[str, int]:
-    """The sets of one provider's candidates, by value, counted from its first."""
-    of_provider = _read_from_provider(name)
-    if of_provider is not None:
-        return dict.fromkeys(of_provider(meta), bits.full(len(models)))
-    read = _MODEL_COLUMNS[name]
-    found: dict[str, int] = {}
-    for at, model in enumerate(models):
-        for value in read(model):
-            found[value] = found.get(value, 0) | 1 << at
-    return found

@@ -1,26 +1,28 @@
 """Streaming batches: a line in, a line out."""
 
-import json
 import os
 import shutil
 import stat
 import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, BinaryIO, Final
+from typing import IO, Annotated, Any, BinaryIO, Final
+
+import typer
 
 from ..basics.issues import Issue, printable
-from ..documents.json_text import JsonTextError, read_json, terminal_safe
+from ..documents.json_text import read_json, terminal_safe, text_of
 from ..engine.single import EngineName
 from ..errors import InvalidRequestError
 from ..wire.request import answer_json, id_of
-from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
+from .inputs import LINE_LIMIT, STDIN, lines_of, one_object_a_line, open_input, source_name, too_long
+from .options import Engine, Output, Progress, as_file
 from .output import CommandError, ReaderGoneError, complain, reason_of, remark, sink
 from .progress import Columns, progress_bar
+from .usage import command as command_of
 
-__all__ = ["run_batch"]
+__all__ = ["command"]
 
 _IN_MEMORY: Final = 4 * 1024 * 1024  # bytes of one answer; what is longer waits in a temporary file
 _INVALID: Final = 1
@@ -28,34 +30,41 @@ _FAULT: Final = 3
 """Exit statuses."""
 
 
-def run_batch(name: str, output: Path | None, engine: EngineName, *, progress: bool | None) -> int:
-    """Answer the requests of a file or of standard input, and return the exit status.
+@command_of("batch", "whyroute batch requests.jsonl -o answers.jsonl")
+def command(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="Requests, one JSON object per line.", callback=as_file)
+    ] = STDIN,
+    output: Output = None,
+    engine: Engine = "bitset",
+    progress: Progress = None,
+) -> None:
+    """Answer one request per line: one answer per line, in order, as they come.
 
-    A line at which whyroute itself fails has an error answer with the code `internal`, and the others go on.
-
-    Raises:
-        CommandError: The input can't be read, the output can't be written, or there is no line at all.
+    A line that is no request, or longer than 16 MiB, gets an error answer, and the rest go on: exit status 1. A line
+    at which whyroute itself fails gets one with the code `internal`, and the rest go on: exit status 3. Exit status 2
+    when there was no line at all.
     """
     batch = _Batch(engine)
     number = 0
     with suppress(ReaderGoneError), ExitStack() as stack:
-        source = stack.enter_context(open_input(name))
+        source = stack.enter_context(open_input(file))
         answers = stack.enter_context(sink(output))
         size = _size(source)
         columns: Columns = () if size is None else ("time",) if size else ("count",)
         text = "{task.fields[answered]} answered"
         update = stack.enter_context(progress_bar(text, wanted=progress, columns=columns, total=size, answered=0))
-        for number, line in enumerate(one_object_a_line(name, lines_of(name, source)), start=1):
+        for number, line in enumerate(one_object_a_line(file, lines_of(file, source)), start=1):
             batch.answer(line, number, answers)
             if size is None:
                 answers.flush()  # whoever feeds the lines one by one waits for each answer
             if update is not None:
                 update(advance=len(line) + 1, answered=number)
         if number == 0:
-            raise CommandError(f"{source_name(name)} is empty; one request per line is expected")
+            raise CommandError(f"{source_name(file)} is empty; one request per line is expected")
     if batch.faults:
         complain(_told(batch.faults))
-    return batch.status
+    raise typer.Exit(batch.status)
 
 
 class _Batch:
@@ -117,13 +126,13 @@ def _fault(line: bytes, error: Exception) -> bytes:
     message = f"a fault of whyroute's own: {told}; please report it"
     try:
         given_id = id_of(read_json(line))
-    except JsonTextError:
+    except Exception:  # reading may be what fails
         given_id = {}
     return _line({**given_id, "error": {"code": "internal", "message": message}})
 
 
 def _line(answer: dict[str, Any]) -> bytes:
-    return terminal_safe(json.dumps(answer, ensure_ascii=False, allow_nan=False)).encode() + b"\n"
+    return terminal_safe(text_of(answer)).encode() + b"\n"
 
 
 def _told(faults: Sequence[int]) -> str:

@@ -1,59 +1,100 @@
-"""The body of `whyroute bundle`."""
+"""`whyroute bundle`: several capabilities routed together."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import typer
 
 from ..basics.issues import shown
-from ..bundles.bundle import Bundle, BundleUnsatisfiableError, outcome_of
+from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.explanation import BundleExplanation
-from ..bundles.solving import JointSolved, SearchLimit
-from ..bundles.wire import BundleRequest
-from ..errors import WhyrouteError
+from ..errors import BundleUnsatisfiableError, WhyrouteError
 from ..providers.provider_files import read_document
-from ..render.bundles import bundle_lines, contrast_lines, failed_bundle_lines
+from ..render.bundles import bundle_explanation_lines
+from ..solving.joint import SearchLimit
+from ..wire.bundles import BundleRequest
 from ..wire.request import read_bundle_request
 from .candidates import candidate_named
-from .inputs import request_document
+from .inputs import named_pack, nothing_beside, refused, request_document
+from .options import At, Label, Output, Pack, Providers, Request, Tenant, as_file, text_option
 from .output import CommandError, print_json, print_lines, print_text, settled
 from .packs import labels_of, opened
+from .usage import command as command_of
 
-__all__ = ["request_for_bundle", "run_bundle"]
+__all__ = ["command"]
 
 
-def request_for_bundle(
-    pack: str | None,
-    file: str | None,
-    *,
-    tenant: str | None,
-    name: str | None,
-    labels: Sequence[str],
-    at: str | None,
-    request: str | None,
-    providers: str | None,
-) -> BundleRequest:
-    """The request that the options describe.
+@command_of("bundle", "whyroute bundle rules bundle.yaml --tenant elbe-clinics")
+def command(
+    pack: Pack = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE",
+            help="A bundle (YAML or JSON): slots, what ties them, and maybe a tenant.",
+            callback=as_file,
+        ),
+    ] = None,
+    tenant: Tenant = None,
+    name: Annotated[str | None, text_option("--name -n", "NAME", "A bundle of the pack, instead of FILE.")] = None,
+    label: Label = None,
+    at: At = None,
+    request: Request = None,
+    providers: Providers = None,
+    why_not: Annotated[
+        list[str] | None, text_option("--why-not", "SLOT=PROVIDER/MODEL", "A candidate to compare; may be repeated.")
+    ] = None,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", help="How many nodes of its tree the search may visit.")
+    ] = 100_000,
+    format: Annotated[
+        Literal["text", "json", "html"],
+        typer.Option("--format", "-f", help="How it is printed; html is a page that needs nothing else."),
+    ] = "text",
+    everything: Annotated[bool, typer.Option("--all", help="All clashes and ways out, however many.")] = False,
+    output: Output = None,
+) -> None:
+    """Route several capabilities together: one pick for each slot, and what ties them holds.
 
-    Raises:
-        CommandError: An option is missing or unusable, or a file can't be read.
-        WhyrouteError: The request is broken, or the pack doesn't know what it names.
+    Exit status 0 when there is a bundle, 1 when there is none, 2 when the request is unusable.
     """
-    if request is not None:
-        given = {
-            "PACK": pack,
-            "--tenant": tenant,
-            "--name": name,
-            "--label": labels or None,
-            "--at": at,
-        }
-        beside = [option for option, value in given.items() if value is not None]
-        if beside:
-            raise CommandError(f"{', '.join(beside)} beside --request: the request says it all itself")
-        return read_bundle_request(request_document(request, providers))
-    if pack is None:
-        raise CommandError("PACK or --request is missing: what is to be routed?")
-    if providers is not None:
-        raise CommandError("--providers goes with --request; a pack has its own providers")
+    with refused(format, output, options=request is None):
+        if request is None:
+            asked = _of_pack(named_pack(pack, providers), file, tenant, name, label or [], at)
+        else:
+            given = {"PACK": pack, "--tenant": tenant, "--name": name, "--label": label or None, "--at": at}
+            nothing_beside(given)
+            asked = read_bundle_request(request_document(request, providers))
+    try:
+        limit = SearchLimit(nodes=nodes)
+    except WhyrouteError as error:
+        raise CommandError(error) from None
+    if why_not:
+        asked.why_not = {**(asked.why_not or {}), **_pairs(asked, why_not)}
+    solved = asked.solve(limit)
+    outcome = outcome_of(solved)
+    if format == "json":
+        answer = asked.answered(solved, outcome)
+        if why_not and not isinstance(outcome, WhyrouteError):
+            answer["explanation"] = BundleExplanation(solved, asked.why_not).to_dict()
+        with settled(0 if "decision" in answer else 1):
+            print_json(answer, output)
+    if isinstance(outcome, WhyrouteError) and not isinstance(outcome, BundleUnsatisfiableError):
+        raise CommandError(outcome, 1)
+    explanation = BundleExplanation(solved, asked.why_not)
+    with settled(0 if isinstance(outcome, Bundle) else 1):
+        if format == "html":
+            from ..render.page import bundle_page  # noqa: PLC0415
+
+            print_text(bundle_page(explanation), output)
+        else:
+            print_lines(list(bundle_explanation_lines(explanation, everything=everything)), output)
+
+
+def _of_pack(
+    pack: str, file: str | None, tenant: str | None, name: str | None, labels: Sequence[str], at: str | None
+) -> BundleRequest:
+    """The request that the options describe, under a pack."""
     if (file is None) == (name is None):
         raise CommandError("name one bundle: FILE, or --name for one of the pack")
     asked: str | Mapping[str, Any] = name or ""
@@ -75,64 +116,6 @@ def _document(file: str, tenant: str | None) -> tuple[Mapping[str, Any], str | N
     if own is not None and tenant is not None and own != tenant:
         raise CommandError(f"{file} is a bundle of tenant {shown(own)}; --tenant says {shown(tenant)}")
     return {key: value for key, value in document.items() if key != "tenant"}, tenant or own
-
-
-def run_bundle(
-    asked: BundleRequest,
-    *,
-    why_not: Sequence[str],
-    format: Literal["text", "json", "html"],
-    everything: bool,
-    nodes: int,
-    output: Path | None,
-) -> None:
-    """Route it, and print the answer.
-
-    Raises:
-        CommandError: A candidate that is asked about can't be told, or the search ended before it found a bundle.
-        typer.Exit: Otherwise, with the status.
-    """
-    try:
-        limit = SearchLimit(nodes=nodes)
-    except WhyrouteError as error:
-        raise CommandError(error) from None
-    if why_not:
-        asked.why_not = {**(asked.why_not or {}), **_pairs(asked, why_not)}
-    solved = asked.solve(limit)
-    outcome = outcome_of(solved)
-    if format == "json":
-        answer = asked.answer(limit=limit)
-        if why_not and not isinstance(outcome, WhyrouteError):
-            answer["explanation"] = BundleExplanation(solved, asked.why_not).to_dict()
-        with settled(0 if "decision" in answer else 1):
-            print_json(answer, output)
-    if isinstance(outcome, WhyrouteError) and not isinstance(outcome, BundleUnsatisfiableError):
-        raise CommandError(outcome, 1)
-    if format == "html":
-        from ..render.page import bundle_page  # noqa: PLC0415
-
-        explanation = BundleExplanation(solved, asked.why_not)
-        with settled(0 if isinstance(outcome, Bundle) else 1):
-            print_text(bundle_page(explanation), output)
-    _print_text(asked, solved, outcome, output, everything=everything)
-
-
-def _print_text(
-    asked: BundleRequest,
-    solved: JointSolved,
-    outcome: Bundle | BundleUnsatisfiableError,
-    output: Path | None,
-    *,
-    everything: bool,
-) -> None:
-    explanation = BundleExplanation(solved, asked.why_not)
-    lines = list(contrast_lines(explanation))
-    if isinstance(outcome, Bundle):
-        lines += bundle_lines(outcome)
-    else:
-        lines += failed_bundle_lines(explanation, everything=everything)
-    with settled(0 if isinstance(outcome, Bundle) else 1):
-        print_lines(lines, output)
 
 
 def _pairs(asked: BundleRequest, texts: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -1,63 +1,74 @@
 """Comparing two packs: reading them, progress, and what is printed."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from ..basics.issues import printable, shown
 from ..errors import WhyrouteError
-from ..model.timestamps import moment_issues, written
 from ..packs import Pack
 from ..packs.diff import Comparison, PackRequest, compare_packs, read_requests
 from ..packs.source.revisions import MissingAtRevisionError, empty_pack, load_pack_at, revision_hint
-from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, too_long
+from .inputs import LINE_LIMIT, lines_of, one_object_a_line, open_input, source_name, time_of, too_long
+from .options import At, Output, Progress, as_pack, file_option
 from .output import CommandError, complain, complain_about, print_json, print_lines, print_text, remark, settled
 from .progress import progress_bar
+from .usage import command as command_of
 
-__all__ = ["run_diff"]
+__all__ = ["command"]
 
 
-def run_diff(
-    old: str,
-    new: str,
-    *,
-    requests: str | None,
-    fail_on: str | None,
-    format: str,
-    at: str | None,
-    allow_missing: bool,
-    everything: bool,
-    output: Path | None,
-    progress: bool | None,
+_Difference = Literal["looser", "broken", "any"]
+
+
+@command_of(
+    "diff", "whyroute diff HEAD:rules rules", "whyroute diff main:rules rules --fail-on looser --format markdown"
+)
+def command(
+    old: Annotated[
+        str,
+        typer.Argument(metavar="OLD", help="A rule pack: a path, or REV:PATH at a git revision.", callback=as_pack),
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="The rule pack to compare it with; likewise.", callback=as_pack)
+    ],
+    requests: Annotated[
+        str | None,
+        file_option("--requests", "FILE|-", "Compare these requests, one JSON object per line, not all routes."),
+    ] = None,
+    fail_on: Annotated[
+        _Difference | None,
+        typer.Option(
+            "--fail-on", help="Exit with 1 when a tenant's policy is looser, a route broke, or anything differs."
+        ),
+    ] = None,
+    format: Annotated[
+        Literal["text", "json", "markdown"],
+        typer.Option("--format", "-f", help="How it is printed; markdown is for a review comment."),
+    ] = "text",
+    at: At = None,
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="Where OLD is not in its revision, compare with an empty pack.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All of every list, however long; markdown still fits a comment.")
+    ] = False,
+    output: Output = None,
+    progress: Progress = None,
 ) -> None:
-    """Compare two packs and print what differs.
+    """Compare what two rule packs answer: which routes break or appear, which picks and candidates change, and why.
 
-    Args:
-        old: A path, or a revision of a git repository, a colon and a path.
-        new: Likewise.
-        requests: A file of requests, `-` for standard input; None: all routes are compared.
-        fail_on: What makes the exit status 1: `looser`, `broken` or `any`.
-        format: `text`, `json` or `markdown`.
-        at: The time of the requests; None: now.
-        allow_missing: Whether the old pack is an empty one where its revision doesn't have it.
-        everything: Whether long lists are printed to their ends.
-        output: The file to write instead of standard output.
-        progress: Whether a bar shows on stderr; None: when that is a terminal.
-
-    Raises:
-        CommandError: A pack, or the file of requests, can't be used.
-        typer.Exit: Otherwise.
+    Exit status 0, or 1 when there is what --fail-on names; 2 when a pack doesn't load.
     """
-    if at is not None:
-        for issue in moment_issues(at, ""):
-            raise CommandError(f"--at: {issue.message}")
+    moment = time_of(at)
     before, after = _packs(old, new, allow_missing=allow_missing)
     wanted = None if requests is None else _requests(requests, before, after)
     with progress_bar("comparing", wanted=progress, columns=("count", "time")) as update:
         comparison = compare_packs(
             before,
             after,
-            at=at or written(datetime.now(UTC)),
+            at=moment,
             requests=wanted,
             progress=None if update is None else lambda done, total: update(completed=done, total=total),
         )
@@ -122,7 +133,7 @@ def _short_lines(name: str, lines: Iterable[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def _fails(comparison: Comparison, fail_on: str | None) -> bool:
+def _fails(comparison: Comparison, fail_on: _Difference | None) -> bool:
     """Whether there is what the caller fears; what was not compared may hold it."""
     if fail_on is not None and not comparison.is_complete:
         return True

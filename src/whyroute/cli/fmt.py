@@ -3,50 +3,59 @@
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from ..documents.phrases import counted
 from ..packs import PackError, Problem
 from ..packs.format import formatted
 from ..packs.load.composing import compose
 from ..packs.source.sources import Source, read_sources, source_of
 from .inputs import STDIN, read_bytes, source_name
+from .options import as_pack
 from .output import CommandError, print_text, remark, replacing
 from .packs import opened
+from .usage import command as command_of
 
-__all__ = ["run_fmt"]
+__all__ = ["command"]
 
 
-def run_fmt(path: str, *, check: bool, diff: bool) -> int:
-    """Format a pack in place, or one file from standard input to standard output.
+@command_of("fmt", "whyroute fmt rules", "whyroute fmt rules --check")
+def command(
+    pack: Annotated[
+        str,
+        typer.Argument(
+            metavar="PACK|-",
+            help="A rule pack; - formats one file from standard input to standard output.",
+            callback=as_pack,
+        ),
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; list the files that would change, and exit with 1 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Change nothing; show what would change.")] = False,
+) -> None:
+    """Lay out the files of a pack in one way. Comments stay, and so does what every value means.
 
-    Args:
-        path: The pack; `-` for standard input.
-        check: Change nothing, and say which files would change.
-        diff: Change nothing, and show what would change.
-
-    Returns:
-        The exit status: 1 when something would change and `check` asks.
-
-    Raises:
-        CommandError: The pack doesn't load, or a file can't be read or written.
-        UnfaithfulError: A file would mean something else or lose a comment; nothing was written.
+    A pack that doesn't load is left alone: exit status 2.
     """
-    changed, total = _stdin() if path == STDIN else _files(path)
+    changed, total = _stdin() if pack == STDIN else _files(pack)
     if diff:
         print_text("".join(line for each in changed for line in each.diff()))
-    if path == STDIN and not (check or diff):
+    if pack == STDIN and not (check or diff):
         print_text(changed[0].after if changed else total[0].text)
-        return 0
+        return
     if check or diff:
         if not diff:
             print_text("".join(f"{each.source.name}\n" for each in changed))
-        remark(f"{_files_of(len(changed))} would change, {len(total) - len(changed)} would not")
-        return int(check and bool(changed))
+        remark(f"{counted(len(changed), 'file')} would change, {len(total) - len(changed)} would not")
+        raise typer.Exit(int(check and bool(changed)))
     for each in changed:
         with replacing(Path(each.source.name)) as file:
             file.write(each.after.encode("utf-8"))
         remark(f"{each.source.name}: formatted")
-    remark(f"{_files_of(len(changed))} changed, {len(total) - len(changed)} left as they are")
-    return 0
+    remark(f"{counted(len(changed), 'file')} changed, {len(total) - len(changed)} left as they are")
 
 
 class _Change:
@@ -97,7 +106,3 @@ def _stdin() -> tuple[list[_Change], list[Source]]:
 def _change(source: Source, data: bytes) -> _Change | None:
     after = formatted(source)
     return None if after.encode("utf-8") == data else _Change(source, data, after)
-
-
-def _files_of(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"

@@ -2,8 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -11,21 +12,99 @@ from ..basics.files import FileTooLargeError, read_stream
 from ..basics.issues import Issue, printable
 from ..documents.json_text import JsonTextError, read_json
 from ..errors import InvalidRequestError, WhyrouteError
-from .output import CommandError, reason_of
+from ..model.timestamps import moment_issues, written
+from .output import CommandError, print_json, reason_of, settled
 
 __all__ = [
     "LINE_LIMIT",
     "STDIN",
     "lines_of",
+    "named_pack",
+    "nothing_beside",
     "one_object_a_line",
     "open_input",
     "read_bytes",
+    "refused",
     "request_document",
     "source_name",
+    "time_of",
     "too_long",
 ]
 
 STDIN = "-"
+
+
+@contextmanager
+def refused(format: str, output: Path | None, *, options: bool) -> Iterator[None]:
+    """Tells of an error of the library as the command prints its answer: in JSON, or on stderr.
+
+    Args:
+        format: The format of the answer.
+        output: The file that the answer goes to; None: standard output.
+        options: Whether options say what the request is, and not a document.
+
+    Raises:
+        CommandError: There was one.
+        typer.Exit: There was one, and is printed in JSON.
+    """
+    try:
+        yield
+    except WhyrouteError as error:
+        if format == "json":
+            with settled(2):
+                print_json({"error": error.to_dict()}, output)
+        raise CommandError(_in_options(error) if options else error) from None
+
+
+def _in_options(error: WhyrouteError) -> WhyrouteError:
+    """An error that says where an option stands, and not where its value does in the request that it is part of."""
+    if not isinstance(error, InvalidRequestError):
+        return error
+    return InvalidRequestError([Issue(_option(each.path), each.message) for each in error.issues])
+
+
+def _option(path: str) -> str:
+    head, _, key = path.removeprefix("/").partition("/")
+    if head == "at":
+        return "--at"
+    if head == "labels":
+        return f"--label {key.replace('~1', '/').replace('~0', '~')}".rstrip()
+    return {"preferredProvider": "--prefer-provider", "preferredModel": "--prefer-model"}.get(head, path)
+
+
+def time_of(text: str | None, option: str = "--at") -> str:
+    """The time that an option gives; the present without it.
+
+    Raises:
+        CommandError: It is none.
+    """
+    for issue in [] if text is None else moment_issues(text, ""):
+        raise CommandError(f"{option}: {issue.message}")
+    return written(datetime.now(UTC)) if text is None else text
+
+
+def nothing_beside(given: Mapping[str, Any]) -> None:
+    """Refuse options that say what the request is beside `--request`.
+
+    Raises:
+        CommandError: One has a value.
+    """
+    beside = [name for name, value in given.items() if value is not None]
+    if beside:
+        raise CommandError(f"{', '.join(beside)} beside --request: the request says it all itself")
+
+
+def named_pack(pack: str | None, providers: str | None) -> str:
+    """The pack, where no `--request` is given.
+
+    Raises:
+        CommandError: There is none, or there are providers beside it.
+    """
+    if pack is None:
+        raise CommandError("PACK or --request is missing: what is to be routed?")
+    if providers is not None:
+        raise CommandError("--providers goes with --request; a pack has its own providers")
+    return pack
 
 
 def read_bytes(name: str) -> bytes:

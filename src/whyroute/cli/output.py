@@ -1,6 +1,5 @@
 """Printing: answers on stdout, everything else on stderr; colour only for people who see it."""
 
-import json
 import os
 import re
 import sys
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO, cast
 import typer
 
 from ..basics.issues import printable
-from ..documents.json_text import indented, terminal_safe
+from ..documents.json_text import indented, terminal_safe, text_of
 from ..errors import WhyrouteError
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def print_lines(lines: Iterable["Line"], output: Path | None = None) -> None:
 
 def print_json(value: Any, output: Path | None = None) -> None:
     """Print a value as `print_json_text` prints its text."""
-    print_json_text((json.dumps(value, ensure_ascii=False, allow_nan=False),), output)
+    print_json_text((text_of(value),), output)
 
 
 def print_json_text(pieces: Iterable[str], output: Path | None = None) -> None:

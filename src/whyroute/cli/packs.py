@@ -2,20 +2,16 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Sequence
 
-from ..basics.issues import Issue, printable, shown
-from ..errors import InvalidRequestError, WhyrouteError
-from ..model.timestamps import moment_issues, written
+from ..basics.issues import printable, shown
+from ..errors import WhyrouteError
 from ..packs import Pack, load_pack
 from ..packs.source.sources import SUFFIXES
-from ..providers.provider_files import UnreadableFileError, read_document
-from ..wire.request import Request
+from ..providers.provider_files import UnreadableFileError
 from .output import CommandError
 
-__all__ = ["in_options", "labels_of", "not_loaded", "opened", "request_of", "time_of", "whole_pack"]
+__all__ = ["labels_of", "not_loaded", "opened", "whole_pack"]
 
 
 def opened(path: str) -> Pack:
@@ -83,77 +79,6 @@ def _begins_a_pack(file: str) -> bool:
             return _FIRST_KEY.search(stream.read(_MOST_BYTES)) is not None
     except OSError:
         return False
-
-
-def in_options(error: WhyrouteError) -> WhyrouteError:
-    """An error that says where an option stands, and not where its value does in the request that it is part of."""
-    if not isinstance(error, InvalidRequestError):
-        return error
-    return InvalidRequestError([Issue(_option(each.path), each.message) for each in error.issues])
-
-
-def _option(path: str) -> str:
-    head, _, key = path.removeprefix("/").partition("/")
-    if head == "at":
-        return "--at"
-    if head == "labels":
-        return f"--label {key.replace('~1', '/').replace('~0', '~')}".rstrip()
-    return {"preferredProvider": "--prefer-provider", "preferredModel": "--prefer-model"}.get(head, path)
-
-
-def request_of(
-    path: str,
-    *,
-    tenant: str | None,
-    capability: str | None,
-    labels: Sequence[str],
-    at: str | None,
-    preferred_provider: str | None,
-    preferred_model: str | None,
-) -> Request:
-    """The request that the options describe, under the pack at a path.
-
-    Args:
-        capability: The name of a capability, or `@` and the name of a file with a declaration.
-        labels: Texts such as `data=patient`.
-
-    Raises:
-        CommandError: An option is missing or unusable, or the pack can't be loaded.
-        WhyrouteError: The pack doesn't know the tenant or the capability, or the request is broken.
-    """
-    if tenant is None or capability is None:
-        missing = " and ".join(
-            name for name, value in (("--tenant", tenant), ("--capability", capability)) if value is None
-        )
-        raise CommandError(f"{missing} {'is' if missing.count('--') == 1 else 'are'} missing; a pack is asked for both")
-    resolved = opened(path).resolve(
-        tenant,
-        _declaration(capability[1:]) if capability.startswith("@") else capability,
-        labels=labels_of(labels),
-        at=at,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-    )
-    return resolved.read()
-
-
-def _declaration(path: str) -> Mapping[str, Any]:
-    document = read_document(path)
-    if not isinstance(document, dict):
-        raise CommandError(f"`{printable(path)}`: a capability declaration is an object")
-    return document
-
-
-def time_of(text: str | None) -> str:
-    """The time that `--at` gives; the present without it.
-
-    Raises:
-        CommandError: It is none.
-    """
-    issues = [] if text is None else moment_issues(text, "--at")
-    if issues:
-        raise CommandError(f"--at: {issues[0].message}")
-    return written(datetime.now(UTC)) if text is None else text
 
 
 def labels_of(texts: Sequence[str]) -> dict[str, str]:

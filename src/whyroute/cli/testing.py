@@ -4,122 +4,120 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from ..errors import WhyrouteError
 from ..model.timestamps import written
 from ..packs import CaseResult, Results, load_pack, run_tests
 from ..packs.watch import changes
+from ..render.tests import results_document, results_lines
+from .completion import capabilities, tenants
+from .options import Output, RequiredPack, text_option
 from .output import CommandError, ReaderGoneError, complain_about, print_json, print_lines, print_text, remark
 from .packs import not_loaded
 from .progress import progress_bar
+from .usage import command as command_of
 
-__all__ = ["TestRun", "run_pack_tests"]
+__all__ = ["command"]
 
 
-@dataclass(frozen=True, slots=True)
-class TestRun:
-    """What is to be run, and how it is told.
+@command_of("test", "whyroute test rules", "whyroute test rules --match patient --fail-fast")
+def command(
+    pack: RequiredPack,
+    match: Annotated[
+        str | None, text_option("--match -k", "TEXT", "Run the tests that have this in their name; case aside.")
+    ] = None,
+    tenant: Annotated[
+        str | None, text_option("--tenant -t", "T", "Run the cases of this tenant.", autocompletion=tenants)
+    ] = None,
+    capability: Annotated[
+        str | None,
+        text_option("--capability -c", "NAME", "Run the cases of this capability.", autocompletion=capabilities),
+    ] = None,
+    at: Annotated[
+        str | None, text_option("--at", "TIME", "The time of tests that have none of their own; default: now.")
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first case that fails.")] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Tell which rules, clauses, waivers and conditions no test reaches.")
+    ] = False,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-under",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Exit with 1 when the tests reach less; brings --coverage.",
+        ),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever a file of the pack changes.")] = False,
+    format: Annotated[
+        Literal["text", "json", "junit"],
+        typer.Option("--format", "-f", help="How the results are printed; junit is XML for CI servers."),
+    ] = "text",
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every failed case in full; otherwise three of a test, and twenty in all.")
+    ] = False,
+    output: Output = None,
+) -> None:
+    """Run the tests of a rule pack: each combination of tenant and capability is a case.
 
-    Attributes:
-        pack: The path of the pack.
-        format: How the results are printed.
-        output: The file to write them to; None: standard output.
-        match: The text that the names of the tests have in them.
-        tenant: The tenant of the cases to run; None: all.
-        capability: Their capability; None: all.
-        at: The time of tests that have none; None: the present.
-        fail_fast: Whether the first failure ends the run.
-        coverage: Whether to tell what the tests reach.
-        fail_under: The percentage that they must reach at least.
-        everything: Whether to tell everything, however long.
-        watch: Whether to run again when a file of the pack changes.
+    Exit status 0 when all pass, 1 when one fails, 2 when the pack doesn't load or has no such test.
     """
 
-    __test__ = False  # pytest takes classes of this name for its own
+    def once() -> int:
+        try:
+            loaded = load_pack(pack)
+            with progress_bar("{task.fields[failed]} failed", columns=("count",), failed=0) as update:
+                results = run_tests(
+                    loaded,
+                    now=at if at is not None else written(datetime.now(UTC)),
+                    match=match,
+                    tenant=tenant,
+                    capability=capability,
+                    fail_fast=fail_fast,
+                    coverage=coverage or fail_under is not None,
+                    told=_telling(update),
+                )
+        except WhyrouteError as error:
+            raise not_loaded(error, pack) from None
+        # The status stands when whoever reads the answer has enough before its end; one who watches is told of it.
+        with suppress(*() if watch else (ReaderGoneError,)):
+            _print(results, format, output, f"whyroute test {shlex.quote(pack)}", everything=everything)
+        if fail_under is not None and results.coverage is not None and results.coverage.percent < fail_under:
+            remark(f"coverage is {results.coverage.percent:.1f}%, under {fail_under:g}%")
+            return 1
+        return 0 if results.passed else 1
 
-    pack: str
-    format: Literal["text", "json", "junit"] = "text"
-    output: Path | None = None
-    match: str | None = None
-    tenant: str | None = None
-    capability: str | None = None
-    at: str | None = None
-    fail_fast: bool = False
-    coverage: bool = False
-    fail_under: float | None = None
-    everything: bool = False
-    watch: bool = False
-
-    @property
-    def command(self) -> str:
-        """The words that run the tests of the pack."""
-        return f"whyroute test {shlex.quote(self.pack)}"
-
-
-def run_pack_tests(run: TestRun) -> int:
-    """Run the tests of a pack and print what they come to; the exit status.
-
-    Raises:
-        CommandError: The pack can't be loaded, there are no tests, or the output can't be written.
-        KeyboardInterrupt: Whoever watches has enough.
-    """
-    if not run.watch:
-        return _once(run)
-    for _ in changes(run.pack):
+    if not watch:
+        raise typer.Exit(once())
+    for _ in changes(pack):
         _clear()
         try:
-            _once(run)
+            once()
         except CommandError as failure:
             complain_about(failure)
         except ReaderGoneError:
-            return 0
+            return
         if sys.stderr is not None:
-            remark(f"watching {run.pack}; Ctrl-C ends it")
-    return 0
+            remark(f"watching {pack}; Ctrl-C ends it")
 
 
-def _once(run: TestRun) -> int:
-    try:
-        pack = load_pack(run.pack)
-        with progress_bar("{task.fields[failed]} failed", columns=("count",), failed=0) as update:
-            results = run_tests(
-                pack,
-                now=run.at if run.at is not None else written(datetime.now(UTC)),
-                match=run.match,
-                tenant=run.tenant,
-                capability=run.capability,
-                fail_fast=run.fail_fast,
-                coverage=run.coverage,
-                told=_telling(update),
-            )
-    except WhyrouteError as error:
-        raise not_loaded(error, run.pack) from None
-    status = 0 if results.passed else 1
-    # The status stands when whoever reads the answer has enough before its end; one who watches is told of it.
-    with suppress(*() if run.watch else (ReaderGoneError,)):
-        _print(results, run)
-    if run.fail_under is not None and results.coverage is not None and results.coverage.percent < run.fail_under:
-        remark(f"coverage is {results.coverage.percent:.1f}%, under {run.fail_under:g}%")
-        status = 1
-    return status
-
-
-def _print(results: Results, run: TestRun) -> None:
-    from ..render.tests import results_document, results_lines  # noqa: PLC0415
-
-    match run.format:
+def _print(results: Results, format: str, output: Path | None, command: str, *, everything: bool) -> None:
+    match format:
         case "json":
-            print_json(results_document(results, command=run.command), run.output)
+            print_json(results_document(results, command=command), output)
         case "junit":
-            from ..render.junit import results_junit  # noqa: PLC0415
+            from ..render.junit import results_junit  # noqa: PLC0415 (only CI servers ask for it)
 
-            print_text(results_junit(results, command=run.command), run.output)
-        case "text":
-            print_lines(results_lines(results, command=run.command, everything=run.everything), run.output)
+            print_text(results_junit(results, command=command), output)
+        case _:
+            print_lines(results_lines(results, command=command, everything=everything), output)
 
 
 def _telling(update: Callable[..., None] | None) -> Callable[[CaseResult, int], None] | None:

@@ -2,52 +2,55 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from ..errors import WhyrouteError
-from ..model.timestamps import moment_issues, read_moment, written
+from ..model.timestamps import moment_of, read_moment
+from .inputs import time_of
+from .options import as_text, path_option, text_option
 from .output import CommandError, print_text, remark
+from .serve import needing_server
+from .usage import command as command_of
 
-__all__ = ["run_token"]
+__all__ = ["command"]
 
 
-def run_token(tenant: str, file: Path, expires: str | None, revoked: str | None) -> None:
-    """Print a new token and keep its hash, or revoke one.
-
-    Raises:
-        CommandError: The file can't be read or written, or an option is unusable.
-    """
-    try:
-        from ..server.tokenfile import change_tokens  # noqa: PLC0415
-        from ..server.tokens import issue, revoke  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise _missing(error) from None
+@command_of("token", "whyroute token elbe-clinics --tokens tokens.json --expires 2027-06-30")
+def command(
+    tenant: Annotated[str, typer.Argument(metavar="TENANT", help="Whose requests the token makes.", callback=as_text)],
+    tokens: Annotated[Path, path_option("--tokens", "FILE", "The file that keeps its hash; made if need be.")],
+    expires: Annotated[
+        str | None, text_option("--expires", "TIME", "A date, to its end, or a date and time with its zone.")
+    ] = None,
+    revoke: Annotated[
+        str | None, text_option("--revoke", "ID", "Revoke this token instead: its id, which is its middle part.")
+    ] = None,
+) -> None:
+    """Print a new token for the service, this once, and keep its hash; or revoke one."""
+    with needing_server("whyroute token"):
+        from ..server import tokenfile, tokens as made  # noqa: PLC0415 (an extra brings what they need)
     if not tenant:
         raise CommandError("TENANT is empty; a token is some tenant's")
-    if revoked is not None and expires is not None:
+    if revoke is not None and expires is not None:
         raise CommandError("--expires beside --revoke: a token that is revoked has ended")
-    for problem in moment_issues(expires, "") if expires is not None else ():
-        raise CommandError(f"--expires: {problem.message}")
+    time_of(expires, "--expires")
     try:
-        if revoked is not None:
-            change_tokens(file, lambda tokens: revoke(tokens, tenant, revoked))
+        if revoke is not None:
+            tokenfile.change_tokens(tokens, lambda known: made.revoke(known, tenant, revoke))
             remark(f"revoked: no request with this token of tenant `{tenant}` is answered any more")
             return
-        text, token = issue(tenant, expires=expires)
-        change_tokens(file, lambda tokens: (*tokens, token))
+        text, token = made.issue(tenant, expires=expires)
+        tokenfile.change_tokens(tokens, lambda known: (*known, token))
     except WhyrouteError as error:
         raise CommandError(error) from None
     print_text(f"{text}\n")
     until = "" if expires is None else f", which {_expiry(expires)}"
-    remark(f"token `{token.id}` of tenant `{tenant}`{until}; it is shown this once, and `{file}` keeps a hash of it")
+    remark(f"token `{token.id}` of tenant `{tenant}`{until}; it is shown this once, and `{tokens}` keeps a hash of it")
 
 
 def _expiry(expires: str) -> str:
-    if read_moment(expires).end > read_moment(written(datetime.now(UTC))).start:
+    if read_moment(expires).end > moment_of(datetime.now(UTC)).start:
         return f"expires {expires}"
     return f"expired {expires}: no request with it is answered"
-
-
-def _missing(error: ModuleNotFoundError) -> CommandError:
-    from .serve import missing_extra  # noqa: PLC0415
-
-    return missing_extra(error, "whyroute token")

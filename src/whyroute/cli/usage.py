@@ -1,17 +1,18 @@
-"""Wrong usage, told as everything else that is wrong is, and help that names no types of Python's."""
+"""How commands are made, with help that names no types of Python's; wrong usage, told as all that is wrong is."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 from ..basics.issues import did_you_mean, shown
 
-__all__ = ["Command", "examples", "usage_message"]
+__all__ = ["command", "usage_message"]
 
 
-class Command(TyperCommand):
+class _Command(TyperCommand):
     """A command whose help calls arguments what its usage line calls them."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -30,9 +31,22 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
-def examples(*lines: str) -> str:
-    """The last part of a command's help: how it is called."""
-    return "\n".join(("\b", f"Example{'' if len(lines) == 1 else 's'}:", *(f"  {line}" for line in lines)))
+def command(name: str, *examples: str) -> Callable[[Callable[..., None]], typer.Typer]:
+    """Make a command of a function, which ends with `typer.Exit` where the exit status isn't 0.
+
+    Args:
+        name: Its name.
+        examples: How it is called: the last part of its help.
+    """
+    title = f"Example{'' if len(examples) == 1 else 's'}:"
+    epilog = "\n".join(("\b", title, *(f"  {line}" for line in examples)))
+
+    def made(function: Callable[..., None]) -> typer.Typer:
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(name, cls=_Command, epilog=epilog)(function)
+        return alone
+
+    return made
 
 
 _CHOICE = re.compile(r"(?:Value error, )?'(.*?)' is not one of (.*?)\.?", re.DOTALL)

@@ -1,10 +1,11 @@
 """Named constraints: kind check, needs, policy clauses and rules, compiled against a catalog."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..errors import RejectionReason
 from ..model.capability import (
     Capability,
@@ -64,6 +65,10 @@ class Origin:
     file: str
     line: int
     column: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The place as JSON."""
+        return {"file": self.file, "line": self.line, "column": self.column}
 
 
 Origins = Mapping[str, Sequence[Origin]]
@@ -165,20 +170,29 @@ class NamedConstraint:
         """Whether a candidate passes, judged by its metadata alone, without the index."""
         return self.term.accepts(self.term.observe(candidate.metadata, candidate.model))
 
-    def rejection(self, candidate: Candidate) -> RejectionReason | None:
-        """Why a candidate does not pass; None when it does."""
+    def rejection(
+        self, candidate: Candidate, told: dict[Hashable, RejectionReason] | None = None
+    ) -> RejectionReason | None:
+        """Why a candidate does not pass; None when it does.
+
+        Args:
+            candidate: The candidate.
+            told: The reasons that this constraint told already, by what was observed: candidates share them.
+        """
         observed = self.term.observe(candidate.metadata, candidate.model)
-        return None if self.term.accepts(observed) else self.term.reason(observed)
+        reason = None if told is None else told.get(observed)
+        if reason is None and not self.term.accepts(observed):
+            reason = self.term.reason(observed)
+            if told is not None:
+                told[observed] = reason
+        return reason
 
     def rejections(self) -> Iterator[tuple[Candidate, RejectionReason]]:
         """The candidates it rejects, each with why; candidates with the same value share the reason."""
-        shared: dict[Any, RejectionReason] = {}
-        observe = self.term.observe
+        told: dict[Hashable, RejectionReason] = {}
         for candidate in self.catalog.candidates(self.rejected):
-            observed = observe(candidate.metadata, candidate.model)
-            reason = shared.get(observed)
-            if reason is None:
-                reason = shared[observed] = self.term.reason(observed)
+            reason = self.rejection(candidate, told)
+            assert reason is not None  # it is among the rejected
             yield candidate, reason
 
     def __len__(self) -> int:

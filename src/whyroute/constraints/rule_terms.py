@@ -40,8 +40,11 @@ class RuleTerm:
     @classmethod
     def of(cls, entry: Entry, condition: Compiled, lifts: Sequence[Lift], context: EvalContext) -> "RuleTerm":
         """The term of a rule that is in force, with the waivers that are."""
-        lifted = tuple(lift.admits for lift in lifts)
-        fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
+        lifted: tuple[Compiled, ...] = ()
+        fields = condition.fields
+        if lifts:
+            lifted = tuple(lift.admits for lift in lifts)
+            fields = tuple(dict.fromkeys(name for each in (condition, *lifted) for name in each.fields))
         return cls(entry.rule.effect == "forbid", condition, lifted, fields, entry.rule, context)
 
     @property

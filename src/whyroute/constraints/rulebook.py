@@ -7,6 +7,7 @@ from typing import Any
 from ..basics.issues import Issue, child, few_searches
 from ..documents.json_text import plain
 from ..errors import InvalidRequestError
+from ..model.capability import Capability, FeatureNeed
 from ..model.condition import Condition, condition_order, named_condition_issues, of_checked
 from ..model.regions import NO_REGIONS, Regions, region_issues, regions_of
 from ..model.rule import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
@@ -47,7 +48,15 @@ class RequestFacts:
     features: tuple[str, ...]
     capability: str | None
     labels: Mapping[str, str]
-    tenant: str | None
+    tenant: str | None = None
+
+    @classmethod
+    def of(
+        cls, capability: Capability, name: str | None, labels: Mapping[str, str], tenant: str | None = None
+    ) -> "RequestFacts":
+        """Those of a request for a capability."""
+        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
+        return cls(capability.kind, features, name, labels, tenant)
 
     def observed(self, fields: Iterable[str]) -> dict[str, Any]:
         """The values of fields; None is an unknown one."""
@@ -112,6 +121,13 @@ class Entry:
             return self.condition.fields
         return () if self.rule.order is None else (self.rule.order.field,)
 
+    def of_tenant(self, tenant: str | None) -> "Entry":
+        """The rule with the waivers of one tenant alone."""
+        if not self.lifts:
+            return self
+        own = tuple(lift for lift in self.lifts if lift.waiver.tenant == tenant)
+        return self if own == self.lifts else replace(self, lifts=own)
+
     def applies(self, request: RequestFacts) -> bool:
         """Whether it applies to a request, whatever the time. Where that is unknown, a preference does not."""
         if self.when is None:
@@ -156,12 +172,11 @@ class Rulebook:
 
     def asked(self, request: RequestFacts) -> tuple[tuple[int, Entry], ...]:
         """The rules that apply to a request whatever its time, each with its place and the tenant's waivers alone."""
-        found = []
-        for place, entry in enumerate(self.entries):
-            if entry.applies(request):
-                own = tuple(lift for lift in entry.lifts if lift.waiver.tenant == request.tenant)
-                found.append((place, entry if own == entry.lifts else replace(entry, lifts=own)))
-        return tuple(found)
+        return tuple(
+            (place, entry.of_tenant(request.tenant))
+            for place, entry in enumerate(self.entries)
+            if entry.applies(request)
+        )
 
     def without(self, names: Collection[str]) -> "Rulebook":
         """The same without the rules of these names."""
@@ -175,7 +190,7 @@ class Rulebook:
 def in_force(asked: Iterable[tuple[int, Entry]], at: Moment) -> tuple[InForce, ...]:
     """Those of some rules that are in force at a time, each with the waivers that are."""
     return tuple(
-        InForce(place, entry, tuple(lift for lift in entry.lifts if is_within(at, None, lift.until)))
+        InForce(place, entry, entry.lifts and tuple(lift for lift in entry.lifts if is_within(at, None, lift.until)))
         for place, entry in asked
         if is_within(at, entry.since, entry.until)
     )

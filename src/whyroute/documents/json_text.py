@@ -11,7 +11,7 @@ from typing import Any
 from ..basics.issues import Issue, child, kind_of, shown
 from ..basics.numbers import as_double
 
-__all__ = ["JsonTextError", "Unreadable", "indented", "is_unicode", "plain", "read_json", "terminal_safe"]
+__all__ = ["JsonTextError", "Unreadable", "indented", "is_unicode", "plain", "read_json", "terminal_safe", "text_of"]
 
 MAX_DEPTH = 64
 """How deep lists and objects may nest; no format of whyroute goes past a quarter of it."""
@@ -225,6 +225,16 @@ def _not_finite(value: int | float) -> str:
 
 
 # Writing.
+
+
+def text_of(value: Any, **layout: Any) -> str:
+    """A value as JSON text, characters beyond ASCII as they are; numbers that JSON doesn't have are refused.
+
+    Args:
+        value: The value.
+        layout: How it is laid out, as `json.dumps` takes it.
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, **layout)
 
 
 def terminal_safe(text: str) -> str:

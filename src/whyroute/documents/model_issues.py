@@ -88,20 +88,22 @@ def _issues(detail: Mapping[str, Any], document: Any, path: str, model: type[Bas
 
 
 _EXPECTED = {
-    "bool_parsing": ("true or false", "boolean"),
-    "bool_type": ("true or false", "boolean"),
-    "dict_type": ("an object", "object"),
-    "mapping_type": ("an object", "object"),
-    "model_attributes_type": ("an object", "object"),
-    "model_type": ("an object", "object"),
-    "list_type": ("a list", ""),
-    "tuple_type": ("a list", ""),
-    "string_type": ("a string", "string"),
-    "float_parsing": ("a number", "number"),
-    "float_type": ("a number", "number"),
-    "int_from_float": ("an integer", "integer"),
-    "int_parsing": ("an integer", "integer"),
-    "int_type": ("an integer", "integer"),
+    "bool_parsing": ("true or false is expected", "boolean"),
+    "bool_type": ("true or false is expected", "boolean"),
+    "dict_type": ("an object is expected", "object"),
+    "mapping_type": ("an object is expected", "object"),
+    "model_attributes_type": ("an object is expected", "object"),
+    "model_type": ("an object is expected", "object"),
+    "list_type": ("a list is expected", ""),
+    "tuple_type": ("a list is expected", ""),
+    "string_type": ("a string is expected", "string"),
+    "float_parsing": ("a number is expected", "number"),
+    "float_type": ("a number is expected", "number"),
+    "int_from_float": ("an integer is expected", "integer"),
+    "int_parsing": ("an integer is expected", "integer"),
+    "int_type": ("an integer is expected", "integer"),
+    "union_tag_not_found": ("it has none of the shapes that are expected here", ""),
+    "union_tag_invalid": ("it has none of the shapes that are expected here", ""),
 }
 """What pydantic's errors about types say is expected, in words and as what the value wants."""
 
@@ -109,7 +111,7 @@ _EXPECTED = {
 def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], choices: list[str], otherwise: str) -> Issue:
     if kind in _EXPECTED:
         expected, wants = _EXPECTED[kind]
-        return wrong(path, value, f"{expected} is expected", wants=wants)
+        return wrong(path, value, expected, wants=wants)
     match kind:
         case "value_error":
             return Issue(path, str(context["error"]))
@@ -131,8 +133,10 @@ def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], choices
             if near:
                 return Issue(path, f"{shown(value)} is not expected here{near}")
             return wrong(path, value, f"one of {quoted(choices)} is expected")
-        case "union_tag_not_found" | "union_tag_invalid":
-            return wrong(path, value, "it has none of the shapes that are expected here")
+        case "greater_than_equal":
+            return Issue(
+                path, f"{shown(value)}; a number of at least {context['ge']} is expected", Issue.VALUE, value=value
+            )
         case _:
             return wrong(path, value, f"{otherwise[:1].lower()}{otherwise[1:]}")
 

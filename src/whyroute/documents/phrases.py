@@ -5,7 +5,17 @@ from typing import Any
 
 from ..basics.issues import Issue, did_you_mean, kind_of, near_name, quoted, shown
 
-__all__ = ["found", "in_backticks", "in_document_order", "joined", "missing", "missing_keys", "unknown_key", "wrong"]
+__all__ = [
+    "counted",
+    "found",
+    "in_backticks",
+    "in_document_order",
+    "joined",
+    "missing",
+    "missing_keys",
+    "unknown_key",
+    "wrong",
+]
 
 
 def found(value: object) -> str:
@@ -21,6 +31,11 @@ def found(value: object) -> str:
             return "a list" if value else "an empty list"
         case _:
             return f"{shown(value)}, {kind_of(value)}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 case`, `14 cases`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def wrong(path: str, value: object, right: str, *, wants: str = "") -> Issue:

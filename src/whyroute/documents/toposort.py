@@ -1,6 +1,10 @@
 """Names that refer to other names: an order in which none comes before those it refers to, and the cycles."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["cycles", "in_order"]
 
@@ -11,7 +15,11 @@ def in_order(references: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     Args:
         references: For each name, those it refers to; names that are not keys refer to nothing and are left out.
     """
-    return _walked(references)[0]
+    if _refer_back_only(references):
+        return tuple(references)
+    import networkx as nx  # noqa: PLC0415
+
+    return tuple(nx.dfs_postorder_nodes(_graph(references)))
 
 
 def cycles(references: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ...]:
@@ -19,32 +27,38 @@ def cycles(references: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], ..
 
     Every name that is part of a circle is part of one of those listed, or shares names with one.
     """
-    return _walked(references)[1]
+    if _refer_back_only(references):
+        return ()
+    import networkx as nx  # noqa: PLC0415
 
-
-def _walked(references: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    done: dict[str, None] = {}
     circles: dict[tuple[str, ...], None] = {}
-    for first in references:
-        path: dict[str, int] = {}
-        steps = [first] if first not in done else []
-        while steps:
-            name = steps[-1]
-            if name in done:
-                steps.pop()
-                continue
-            at = path.setdefault(name, 0)
-            following = references[name]
-            if at == len(following):
-                done[name] = None
-                del path[name]
-                steps.pop()
-                continue
-            path[name] = at + 1
-            other = following[at]
-            if other in path:
-                way = list(path)
-                circles[tuple(way[way.index(other) :])] = None
-            elif other in references and other not in done:
-                steps.append(other)
-    return tuple(done), tuple(circles)
+    path: list[str] = []
+    for _, name, step in nx.dfs_labeled_edges(_graph(references)):
+        if step == "forward":
+            path.append(name)
+        elif step == "reverse":
+            path.pop()
+        elif name in path:
+            circles[tuple(path[path.index(name) :])] = None
+    return tuple(circles)
+
+
+def _refer_back_only(references: Mapping[str, Sequence[str]]) -> bool:
+    """Whether each name refers to earlier ones only, as most people write them: then networkx need not be loaded."""
+    later = set(references)
+    for name, others in references.items():
+        if not later.isdisjoint(others):
+            return False
+        later.discard(name)
+    return True
+
+
+def _graph(references: Mapping[str, Sequence[str]]) -> "nx.DiGraph[str]":
+    import networkx as nx  # noqa: PLC0415 (takes longer to load than most packs)
+
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(references)
+    graph.add_edges_from(
+        (name, other) for name, others in references.items() for other in others if other in references
+    )
+    return graph

@@ -89,7 +89,7 @@ def _sentence(error: Any) -> str:
     return f"not YAML: {what}" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: not YAML: {what}"
 
 
-def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
+def _check(node: Any, known: dict[Any, int], open_now: set[Any]) -> int:
     """How many values a node stands for. An alias shares its node, so that a short text can stand for a huge one.
 
     Looks at the graph of nodes, before any value is made: merging keys would write aliases out while values are made.
@@ -97,12 +97,11 @@ def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
     if isinstance(node.value, str):
         _settle(node)
         return 1
-    at = id(node)
-    if at in known:
-        return known[at]
-    if at in open_now:
+    if node in known:
+        return known[node]
+    if node in open_now:
         raise YamlTextError(f"{_place(node)}an alias stands inside the value it names")
-    open_now.add(at)
+    open_now.add(node)
     total = 1
     for item in node.value:
         if isinstance(item, tuple):
@@ -114,8 +113,8 @@ def _check(node: Any, known: dict[int, int], open_now: set[int]) -> int:
             total += _check(item, known, open_now)
         if total > MAX_VALUES:
             raise YamlTextError(f"its aliases stand for more than {shown(MAX_VALUES)} values")
-    open_now.discard(at)
-    known[at] = total
+    open_now.discard(node)
+    known[node] = total
     return total
 
 

@@ -1,31 +1,30 @@
 """Joint search: one row for each of several variables, tied together, at the least total cost.
 
 A search is one `Problem` of the library: a `Domain` a variable that holds its rows as a bit set, ties as library
-constraints that check forward by intersecting such sets, and a `Solver` that branches and bounds. Beside `solver` this
-is the only module that imports `constraint`.
+constraints that check forward by intersecting such sets, and a `Solver` that branches and bounds.
 """
 
 import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
 
 from constraint import Constraint, Problem, Solver
 
 from ..basics import bits
 from ..basics.bits import BitSlices
-from ..engine.deadlines import check_time
+from .deadlines import check_time
 from .single import BitSetDomain, EngineError
 
-__all__ = ["AtMost", "Budget", "Different", "Reaches", "Reduced", "SpentError", "Tie", "search"]
+__all__ = ["AtMost", "Different", "Reaches", "Reduced", "Same", "SearchBudget", "SearchTie", "SpentError", "search"]
 
 
 class SpentError(Exception):
     """The nodes or the time that a search may take are used up."""
 
 
-class Budget:
+class SearchBudget:
     """What a search may take.
 
     Attributes:
@@ -34,14 +33,14 @@ class Budget:
 
     __slots__ = ("_deadline", "_whole", "nodes")
 
-    def __init__(self, nodes: int | None, seconds: float | None = None, whole: "Budget | None" = None) -> None:
+    def __init__(self, nodes: int | None, seconds: float | None = None, whole: "SearchBudget | None" = None) -> None:
         self.nodes = nodes
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._whole = whole
 
-    def part(self, nodes: int) -> "Budget":
+    def part(self, nodes: int) -> "SearchBudget":
         """A budget of so many nodes within this one."""
-        return Budget(nodes, whole=self)
+        return SearchBudget(nodes, whole=self)
 
     @property
     def is_spent(self) -> bool:
@@ -67,47 +66,54 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
-    """The values of some variables differ pairwise.
-
-    Attributes:
-        variables: The variables.
-        codes: For each of them, the value of each of its rows.
-    """
-
-    variables: tuple[int, ...]
-    codes: tuple[Sequence[int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """The values of some variables add up to a cap at most.
+class SearchTie:
+    """What ties variables: something about the values of their rows.
 
     Attributes:
         variables: The variables.
         values: For each of them, the value of each of its rows.
-        cap: The cap.
     """
 
     variables: tuple[int, ...]
     values: tuple[Sequence[int], ...]
-    cap: int
+
+    def with_rows(self, rows: Sequence[Sequence[int]]) -> Self:
+        """The same tie where each variable has some of its rows, in another order.
+
+        Args:
+            rows: For each variable, by its number, the rows that it has then.
+        """
+        pairs = zip(self.variables, self.values, strict=True)
+        return replace(self, values=tuple([values[row] for row in rows[variable]] for variable, values in pairs))
+
+
+class Same(SearchTie):
+    """The values are equal. It is not searched: each value that all of them have is a search of its own."""
+
+    __slots__ = ()
+
+
+class Different(SearchTie):
+    """The values differ pairwise."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reaches:
-    """At least one of some variables has a row of a set.
+class AtMost(SearchTie):
+    """The values add up to a cap at most.
 
     Attributes:
-        variables: The variables.
-        reaching: For each of them, whether each of its rows is in the set.
+        cap: The cap.
     """
 
-    variables: tuple[int, ...]
-    reaching: tuple[Sequence[bool], ...]
+    cap: int
 
 
-Tie = Different | AtMost | Reaches
+class Reaches(SearchTie):
+    """At least one value is not zero."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,7 @@ class DifferentConstraint(TieConstraint):
     """`Different`, by sets: a value that is taken leaves the domains of the others."""
 
     def __init__(self, tie: Different) -> None:
-        self._codes = dict(zip(tie.variables, tie.codes, strict=True))
+        self._codes = dict(zip(tie.variables, tie.values, strict=True))
         self._having = {variable: _sets(codes) for variable, codes in self._codes.items()}
 
     def __call__(
@@ -227,7 +233,7 @@ class ReachesConstraint(TieConstraint):
     def __init__(self, tie: Reaches) -> None:
         self._reaching = {
             variable: bits.from_positions((row for row, reaches in enumerate(rows) if reaches), len(rows))
-            for variable, rows in zip(tie.variables, tie.reaching, strict=True)
+            for variable, rows in zip(tie.variables, tie.values, strict=True)
         }
 
     def __call__(
@@ -266,7 +272,9 @@ class BranchAndBoundSolver(Solver):
         budget: What the search may take.
     """
 
-    def __init__(self, costs: Sequence[Sequence[int]], reduced: Reduced, below: int | None, budget: Budget) -> None:
+    def __init__(
+        self, costs: Sequence[Sequence[int]], reduced: Reduced, below: int | None, budget: SearchBudget
+    ) -> None:
         self._costs = costs
         self._reduced = reduced
         self._below = below
@@ -335,7 +343,7 @@ class BranchAndBoundSolver(Solver):
 
 
 def search(
-    costs: Sequence[Sequence[int]], reduced: Reduced, ties: Sequence[Tie], below: int | None, budget: Budget
+    costs: Sequence[Sequence[int]], reduced: Reduced, ties: Sequence[SearchTie], below: int | None, budget: SearchBudget
 ) -> Iterator[tuple[int, ...]]:
     """Assignments that meet the ties, as one row for each variable, each of less cost than the one before.
 
@@ -360,27 +368,12 @@ def search(
     for variable, rows in enumerate(costs):
         problem.addVariable(variable, RowDomain(bits.full(len(rows))))
     for tie in ties:
-        problem.addConstraint(_CONSTRAINTS[type(tie)](_in_order(tie, orders)), tie.variables)
+        problem.addConstraint(_CONSTRAINTS[type(tie)](tie.with_rows(orders)), tie.variables)
     found = problem.getSolutionIter()
     if found is None:
         raise EngineError("the constraint library gave no solutions to iterate over")
     for solution in found:
         yield tuple(order[solution[variable]] for variable, order in enumerate(orders))
-
-
-def _in_order(tie: Tie, orders: Sequence[Sequence[int]]) -> Tie:
-    """A tie whose rows are put in other orders."""
-
-    def moved(rows: Sequence[Sequence[Any]]) -> tuple[list[Any], ...]:
-        return tuple([each[at] for at in orders[variable]] for variable, each in zip(tie.variables, rows, strict=True))
-
-    match tie:
-        case Different(variables=variables, codes=codes):
-            return Different(variables, moved(codes))
-        case AtMost(variables=variables, values=values, cap=cap):
-            return AtMost(variables, moved(values), cap)
-        case Reaches(variables=variables, reaching=reaching):
-            return Reaches(variables, moved(reaching))
 
 
 def _sets(codes: Sequence[int]) -> dict[int, int]:

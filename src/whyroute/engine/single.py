@@ -1,7 +1,4 @@
-"""The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all.
-
-Beside `jointsolver` this is the only module that imports `constraint`.
-"""
+"""The engines: both hand the named constraints to python-constraint2, which enumerates what satisfies them all."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, Protocol, overload
@@ -9,7 +6,7 @@ from typing import Any, Final, Literal, Protocol, overload
 from constraint import BacktrackingSolver, Constraint, Domain, FunctionConstraint, Problem, Solver
 
 from ..basics import bits
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints, NamedConstraint
 
 __all__ = ["ENGINES", "Engine", "EngineError", "EngineName", "engine_named", "intersection"]

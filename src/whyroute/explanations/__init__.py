@@ -2,7 +2,8 @@
 
 from .contrast import Contrast
 from .edits import Edit
-from .explanation import Explanation, Limits, Ranked
+from .explained import Limits
+from .explanation import Explanation, Ranked
 from .failures import NearMiss, ReasonGroup, Unknown
 from .reasons import reasons_of
 from .relaxations import DeadEnd, Relaxation

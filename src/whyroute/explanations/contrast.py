@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from ..basics import bits
 from ..basics.numbers import Number, wire_number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..solving.ranking import Ranking
 from ..solving.request import Solved
 from .failures import Failed, failed_dicts, failures_of

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from ..basics import bits
 from .found import Found
 
-__all__ = ["Group", "MinimalSignatures", "corrections", "folded", "in_full", "minimal_signatures"]
+__all__ = ["ConstraintGroup", "MinimalSignatures", "folded", "in_full", "minimal_signatures"]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ConstraintGroup:
     """Constraints that reject the same candidates: a correction has all of them or none, a core at most one.
 
     Attributes:
@@ -39,32 +39,17 @@ class MinimalSignatures:
     remaining: int
 
 
-def corrections(admitted: Sequence[int], size: int, limit: int = 64) -> Found[int]:
-    """The minimal sets of constraints whose removal lets at least one candidate through, as constraint indices.
-
-    There are none when something qualifies already, and none when there are no candidates.
-
-    Args:
-        admitted: For each constraint, the set of candidates that it admits.
-        size: How many candidates there are.
-        limit: How many sets at most. Time grows with it, times constraints, times candidates: never exponentially.
-    """
-    groups = folded(admitted, size)
-    found = minimal_signatures(groups, size, limit)
-    return in_full(groups, found, limit)
-
-
-def folded(admitted: Sequence[int], size: int) -> list[Group]:
+def folded(admitted: Sequence[int], size: int) -> list[ConstraintGroup]:
     """The constraints that reject somebody, those with equal sets together, in the order of the first of each."""
     everyone = bits.full(size)
     members: dict[int, list[int]] = {}
     for index, each in enumerate(admitted):
         if each != everyone:
             members.setdefault(each, []).append(index)
-    return [Group(everyone ^ each, tuple(indices)) for each, indices in members.items()]
+    return [ConstraintGroup(everyone ^ each, tuple(indices)) for each, indices in members.items()]
 
 
-def minimal_signatures(groups: Sequence[Group], size: int, limit: int) -> MinimalSignatures:
+def minimal_signatures(groups: Sequence[ConstraintGroup], size: int, limit: int) -> MinimalSignatures:
     """The first `limit` minimal signatures. When something qualifies, the empty one is the only one."""
     counts = _counts(groups)
     remaining = bits.full(size)
@@ -90,7 +75,7 @@ def minimal_signatures(groups: Sequence[Group], size: int, limit: int) -> Minima
     return MinimalSignatures(tuple(found), remaining)
 
 
-def in_full(groups: Sequence[Group], found: MinimalSignatures, limit: int) -> Found[int]:
+def in_full(groups: Sequence[ConstraintGroup], found: MinimalSignatures, limit: int) -> Found[int]:
     """The first `limit` corrections that the minimal signatures stand for."""
     signatures = found.signatures[:limit]
     if signatures == ((),):
@@ -108,7 +93,7 @@ def _lightest(members: int, weights: list[int]) -> int:
     return members
 
 
-def _counts(groups: Sequence[Group]) -> list[int]:
+def _counts(groups: Sequence[ConstraintGroup]) -> list[int]:
     """How many constraints reject each candidate, bit-sliced: slice k holds those whose number has bit k."""
     slices: list[int] = []
     for group in groups:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from ..basics.issues import shown
-from ..basics.numbers import Number, as_double, ecmascript
-from ..catalog.catalog import Candidate
+from ..basics.issues import child, shown
+from ..basics.numbers import Number, as_double, ecmascript, exact, wire_number
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import (
     ContextWindowTerm,
@@ -22,7 +23,10 @@ from ..documents.phrases import in_backticks
 from ..model.capability import Capability, NameLists, Need
 from ..model.policy import TenantPolicy
 from ..model.regions import NO_REGIONS, Regions
-from ..solving.request import Solved
+
+if TYPE_CHECKING:
+    from ..solving.joint import JointConstraint, JointSolved
+    from ..solving.ties import Tie
 
 __all__ = ["Draft", "Edit", "Operation", "outermost"]
 
@@ -36,74 +40,121 @@ class Edit:
 
     Attributes:
         constraint: The constraint that changes.
-        kind: `threshold`, `list`, `value` (a kind or region that becomes another), `dropped` (a need that goes) or
-            `lifted` (a rule that goes).
+        kind: `threshold`, `list`, `value` (a kind or region that becomes another), `dropped` (a need or tie that goes)
+            or `lifted` (a rule that goes).
         text: What to do, in plain words.
     """
 
-    constraint: NamedConstraint
+    constraint: "NamedConstraint | JointConstraint"
     kind: str
     text: str
 
 
 class Draft:
-    """A request under edit, for one capability or several: its parts as models, and the same edits as a JSON Patch.
+    """A request under edit, so that it admits some picks: its parts as models, and the same edits as a JSON Patch.
 
     Args:
-        slots: Each capability, solved.
-        paths: JSON pointer of each.
+        solved: The request.
+        numbers: The pick of each slot.
 
     Attributes:
-        slots: The declarations.
-        policy: The policy.
-        changes: What changes about the policy, and about what ties the slots.
-        lifted: The names of the rules that are removed.
-        untied: The numbers of the ties that are removed.
+        edits: What was edited.
     """
 
-    def __init__(self, slots: Sequence[Solved], paths: Sequence[str]) -> None:
-        self.slots = [_DeclarationDraft(solved.capability, path) for solved, path in zip(slots, paths, strict=True)]
-        self.policy = slots[0].policy
-        self.changes: list[Operation] = []
-        self.lifted: list[str] = []
-        self.untied: list[int] = []
-        self._situation = slots[0].situation
+    def __init__(self, solved: "JointSolved", numbers: Sequence[int]) -> None:
+        self.edits: list[Edit] = []
+        self._solved = solved
+        self._numbers = numbers
+        self._candidates = [solved.catalog.candidate(number) for number in numbers]
+        paths = [child(child("", "slots"), name) if name else "" for name in solved.names]
+        self._slots = [
+            _DeclarationDraft(slot.capability, f"{path}/capability")
+            for slot, path in zip(solved.slots, paths, strict=True)
+        ]
+        self._policy = solved.policy
+        self._ties: list[Tie | None] = list(solved.ties)
+        self._changes: list[Operation] = []
+        self._lifted: list[str] = []
+        self._situation = solved.slots[0].situation
 
-    def admit(self, constraint: NamedConstraint, stopped: Mapping[int, Candidate]) -> Edit:
-        """Edit the request so that one constraint admits the candidates that it stops.
-
-        Args:
-            constraint: The constraint, as it is in one of these slots.
-            stopped: The candidates, by their slots: one if it is a slot's own constraint.
-        """
-        candidates = list(stopped.values())
-        if constraint.owner == "caller":
-            (slot,) = stopped
-            return self.slots[slot].admit(constraint, candidates[0])
-        if constraint.owner == "rule":
-            name = constraint.id.partition("/")[2]
-            self.lifted.append(name)
-            ask = f" (ask {constraint.contact})" if constraint.contact is not None else ""
-            what = "waive" if constraint.waivable else "drop"
-            return Edit(constraint, "lifted", f"{what} rule {shown(name)}{ask}")
-        if self.policy is None:
-            raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
-        edit = self._admit_clause(constraint, candidates, self.policy)
-        return replace(edit, text=f"{edit.text} (ask {constraint.contact})") if constraint.contact else edit
+    def solve(self) -> "JointSolved":
+        """The edited request, solved."""
+        ties = tuple(tie for tie in self._ties if tie is not None)
+        return self._solved.again([slot.edited() for slot in self._slots], self._policy, ties, self._lifted)
 
     def operations(self) -> list[Operation]:
         """The edits as a patch; what is removed from a list goes last, and from the highest index down."""
-        found = [operation for slot in self.slots for operation in slot.changes]
-        paths = [path for slot in self.slots for path in slot.dropped()]
-        paths += [f"/together/{index}" for index in sorted(self.untied, reverse=True)]
-        if self.lifted and self._situation is not None:
+        found = [operation for slot in self._slots for operation in slot.changes]
+        paths = [path for slot in self._slots for path in slot.dropped()]
+        paths += [f"/together/{index}" for index in reversed(range(len(self._ties))) if self._ties[index] is None]
+        if self._lifted and self._situation is not None:
             # A waiver of a rule that is not there is an error.
             book = self._situation.book
-            rules = [index for index, rule in enumerate(book.rules) if rule.name in self.lifted]
-            waivers = [index for index, waiver in enumerate(book.waivers) if waiver.rule in self.lifted]
+            rules = [index for index, rule in enumerate(book.rules) if rule.name in self._lifted]
+            waivers = [index for index, waiver in enumerate(book.waivers) if waiver.rule in self._lifted]
             paths += [f"/rules/{index}" for index in reversed(rules)]
             paths += [f"/waivers/{index}" for index in reversed(waivers)]
-        return [*found, *self.changes, *({"op": "remove", "path": path} for path in paths)]
+        return [*found, *self._changes, *({"op": "remove", "path": path} for path in paths)]
+
+    def admit(self, constraint: "JointConstraint") -> None:
+        """Edit the request so that one constraint admits the picks."""
+        if constraint.tie is not None:
+            self._loosen(constraint, constraint.tie)
+            return
+        stopped = {
+            slot: self._candidates[slot]
+            for slot, named in constraint.named.items()
+            if not named.admitted >> self._numbers[slot] & 1
+        }
+        if stopped:
+            slot = next(iter(stopped))
+            edit = self._admit(constraint.named[slot], slot, list(stopped.values()))
+            if not self._solved.alone:
+                where = f"in slot {shown(self._solved.names[slot])}, " if constraint.owner == "caller" else ""
+                edit = replace(edit, constraint=constraint, text=f"{where}{edit.text}")
+            self.edits.append(edit)
+
+    def _admit(self, constraint: NamedConstraint, slot: int, candidates: Sequence[Candidate]) -> Edit:
+        """Edit the request so that a constraint admits candidates: one, that of its slot, if the slot alone has it."""
+        if constraint.owner == "caller":
+            return self._slots[slot].admit(constraint, candidates[0])
+        if constraint.owner == "rule":
+            name = constraint.id.partition("/")[2]
+            self._lifted.append(name)
+            ask = f" (ask {constraint.contact})" if constraint.contact is not None else ""
+            what = "waive" if constraint.waivable else "drop"
+            return Edit(constraint, "lifted", f"{what} rule {shown(name)}{ask}")
+        if self._policy is None:
+            raise RuntimeError(f"constraint {constraint.id} has no policy to edit")
+        edit = self._admit_clause(constraint, candidates, self._policy)
+        return replace(edit, text=f"{edit.text} (ask {constraint.contact})") if constraint.contact else edit
+
+    def _loosen(self, constraint: "JointConstraint", index: int) -> None:
+        """Move the bound of a tie so that the picks meet it, or do without the tie."""
+        tie = self._solved.ties[index]
+        picks = [self._candidates[slot] for slot in constraint.slots]
+        if tie.holds(picks):
+            return
+        total = None if tie.op is None else tie.total(picks)
+        what = f"{shown(tie.label)} ({constraint.id})"
+        loosened = tie
+        if total is not None:
+            op = tie.op or "<="
+            value = _bounding(op, total)
+            if value is not None:
+                loosened = replace(tie, op={"<": "<=", ">": ">="}.get(op, op), value=value)
+        if not loosened.holds(picks):
+            # There is no bound to move, something is not known, or no double is the sum.
+            self._ties[index] = None
+            why = "something of the picks is not known" if total is None else "no double is a bound that the picks meet"
+            text = f"do without {what}" + (f": {why}" if tie.op is not None else "")
+            self.edits.append(Edit(constraint, "dropped", text))
+            return
+        self._ties[index] = loosened
+        for key, was, now in (("op", tie.op, loosened.op), ("value", tie.value, loosened.value)):
+            if was != now:
+                self._changes.append({"op": "replace", "path": f"/together/{index}/{key}", "value": now})
+        self.edits.append(Edit(constraint, "threshold", f"ask for {shown(loosened.label)} instead of {what}"))
 
     def _admit_clause(self, constraint: NamedConstraint, candidates: Sequence[Candidate], policy: TenantPolicy) -> Edit:
         term = constraint.term
@@ -114,30 +165,30 @@ class Draft:
                 lists: NameLists = getattr(policy, term.subject)
                 path = f"/tenantPolicy/{term.subject}"
                 lists, changes, text = _passing(term, lists, candidates, path, tenant)
-                self.changes += changes
+                self._changes += changes
                 update = {term.subject: lists}
                 edit = Edit(constraint, "list", text)
             case RegionListTerm():
                 names = self._regions(candidates)
-                self.changes += [{"op": "add", "path": "/tenantPolicy/regionAllow/-", "value": name} for name in names]
+                self._changes += [{"op": "add", "path": "/tenantPolicy/regionAllow/-", "value": name} for name in names]
                 update = {"region_allow": (*term.allow, *names)}
                 edit = Edit(constraint, "list", f"allow {_named('region', names)} for {tenant}")
             case PriceTerm():
                 price = max(candidate.model.cost.prompt_usd_per_1k_tokens for candidate in candidates)
-                self.changes.append({"op": "replace", "path": "/tenantPolicy/maxCostPerCallUsd", "value": price})
+                self._changes.append({"op": "replace", "path": "/tenantPolicy/maxCostPerCallUsd", "value": price})
                 update = {"max_cost_per_call_usd": price}
                 text = f"raise the price cap of {tenant} from ${ecmascript(term.wanted)} to ${ecmascript(price)} per 1K"
                 edit = Edit(constraint, "threshold", text)
             case ContextWindowTerm():
                 window = min(candidate.model.context_window for candidate in candidates)
-                self.changes.append({"op": "replace", "path": "/tenantPolicy/maxTokensPerCall", "value": window})
+                self._changes.append({"op": "replace", "path": "/tenantPolicy/maxTokensPerCall", "value": window})
                 update = {"max_tokens_per_call": window}
                 change = f"from {ecmascript(term.wanted)} to {ecmascript(window)} tokens"
                 text = f"lower the context window floor of {tenant} {change}"
                 edit = Edit(constraint, "threshold", text)
             case _:
                 raise RuntimeError(f"no edit is defined for {constraint!r}")
-        self.policy = policy.model_copy(update=update)
+        self._policy = policy.model_copy(update=update)
         return edit
 
     def _regions(self, candidates: Iterable[Candidate]) -> list[str]:
@@ -293,3 +344,18 @@ def _latency_bound(op: str, value: Number) -> tuple[str, Number]:
     if op == "<":
         return _integer_bound(op, as_double(math.floor(value)), least=0)
     return op, as_double(math.ceil(value))
+
+
+def _bounding(op: str, total: Fraction) -> Number | None:
+    """A total as a bound that a double can hold, rounded to the side on which the total still meets it.
+
+    None where there is no such double: past the largest one, and for a bound that is to be equal and can't be.
+    """
+    value = wire_number(total)
+    if op in ("<=", "<") and exact(value) < total:
+        value = math.nextafter(value, math.inf)
+    elif op in (">=", ">") and exact(value) > total:
+        value = math.nextafter(value, -math.inf)
+    elif op == "=" and exact(value) != total:
+        return None
+    return as_double(value) if math.isfinite(value) else None

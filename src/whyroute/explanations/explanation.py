@@ -1,67 +1,31 @@
 """Why a route came out as it did: everything a person may want to know after it, computed when it is read."""
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..basics.computed import computed
-from ..basics.issues import Issue, child, shown
+from ..basics.issues import Issue, shown
 from ..basics.numbers import Number, exact, wire_number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints, NamedConstraint
 from ..errors import InvalidRequestError
-from ..model.provider import SetupFailure
-from ..solving.request import Shadow, Solved
+from ..solving.request import Solved
 from .contrast import Contrast, DecidedBy, contrast, decided_by
 from .cores import conflicts
+from .explained import Explained, constraint_dict
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
 from .graph import graph_of
-from .relaxations import DeadEnd, Relaxation, relax
+from .relaxations import Relaxation
 from .usermessage import user_message
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Explanation", "Limits", "Ranked"]
+    from ..solving.joint import JointSolved
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much of each list an explanation makes. The number of cores and corrections can be exponential.
-
-    Attributes:
-        cores: Minimal sets of constraints that clash.
-        corrections: Minimal sets of constraints to drop.
-        relaxations: Corrections that are turned into edits and solved again.
-        near_misses: Candidates that don't qualify; None: all of them.
-        unknowns: Facts that nobody supplied; None: all of them.
-        ranking: Candidates that qualify; None: all of them.
-
-    Raises:
-        InvalidRequestError: A limit is no integer of at least 1, nor None where that means all; all issues.
-    """
-
-    cores: int = 64
-    corrections: int = 64
-    relaxations: int = 16
-    near_misses: int | None = 10
-    unknowns: int | None = 10
-    ranking: int | None = 20
-
-    def __post_init__(self) -> None:
-        issues: list[Issue] = []
-        for each in fields(self):
-            value = getattr(self, each.name)
-            all_of_them = ", or None for all" if each.name in ("near_misses", "unknowns", "ranking") else ""
-            if value is None and all_of_them:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                expected = f"a limit is an integer of at least 1{all_of_them}"
-                issues.append(Issue(child("/limits", each.name), f"{shown(value)}; {expected}"))
-        if issues:
-            raise InvalidRequestError(issues)
+__all__ = ["Explanation", "Ranked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +62,13 @@ class Ranked:
         }
 
 
-Sets = tuple[tuple[NamedConstraint, ...], ...]
-
-
 @dataclass(frozen=True)
-class Explanation:
-    """Why a route came out as it did.
-
-    Attributes:
-        solved: The request, compiled and solved.
-        why_not: A (provider id, model name) that is asked about.
-        limits: How much of each list is made.
+class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation]):
+    """Why a route came out as it did: what `Explained` says, and more. Asked about is a (provider id, model name).
 
     Raises:
         InvalidRequestError: What is asked about is no pair of strings.
     """
-
-    solved: Solved = field(repr=False)
-    why_not: tuple[str, str] | None = None
-    limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         asked = self.why_not
@@ -126,21 +78,6 @@ class Explanation:
         if not isinstance(asked, tuple | list) or len(asked) != 2 or not all(isinstance(each, str) for each in asked):
             expected = "a pair of strings is expected, a provider's id and a model's name"
             raise InvalidRequestError([Issue("/whyNot", f"{shown(asked)}; {expected}")])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A live provider may hold connections and locks. What was read is computed again where it is asked for.
-        return Explanation, (self.solved.declared(), self.why_not, self.limits)
-
-    def __copy__(self) -> "Explanation":
-        return self
-
-    def __deepcopy__(self, memo: Any) -> "Explanation":
-        return self
-
-    @property
-    def catalog(self) -> Catalog:
-        """The candidates."""
-        return self.solved.catalog
 
     @property
     def constraints(self) -> Constraints:
@@ -153,19 +90,9 @@ class Explanation:
         return self.solved.shadows
 
     @property
-    def shadow(self) -> Shadow | None:
-        """What enforcing the rules that are only tried out would give; None when none is in force."""
-        return self.solved.shadow
-
-    @property
     def survivors(self) -> int:
         """The set of candidates that all constraints admit."""
         return self.solved.survivors
-
-    @property
-    def setup_failures(self) -> tuple[SetupFailure, ...]:
-        """Registered providers that were no candidates because they could not be set up."""
-        return self.solved.setup_failures
 
     @property
     def satisfiable(self) -> bool:
@@ -184,37 +111,10 @@ class Explanation:
         )
 
     @computed
-    def cores(self) -> Sets:
-        """The minimal sets of constraints that no candidate satisfies together, smallest first."""
-        return self._named(self._conflicts.cores.sets)
+    def _joint(self) -> "JointSolved":
+        from ..solving.joint import JointSolved  # noqa: PLC0415 (takes long to load, and most routes succeed)
 
-    @computed
-    def corrections(self) -> Sets:
-        """The minimal sets of constraints without which a candidate qualifies, smallest first."""
-        return self._named(self._conflicts.corrections.sets)
-
-    def _named(self, sets: Sequence[Sequence[int]]) -> Sets:
-        named = self.constraints[:]
-        return tuple([tuple([named[index] for index in each]) for each in sets])
-
-    @computed
-    def _ways(self) -> tuple[Relaxation | DeadEnd, ...]:
-        return tuple(relax(self.solved, each) for each in self._conflicts.corrections.sets[: self.limits.relaxations])
-
-    @computed
-    def relaxations(self) -> tuple[Relaxation, ...]:
-        """For every correction the edits it takes, solved again, with the pick that they lead to."""
-        return tuple(each for each in self._ways if isinstance(each, Relaxation))
-
-    @property
-    def dead_ends(self) -> tuple[DeadEnd, ...]:
-        """The corrections that no edits carry out, each with why."""
-        return tuple(each for each in self._ways if isinstance(each, DeadEnd))
-
-    @property
-    def truncated(self) -> tuple[str, ...]:
-        """Which of cores, corrections and relaxations a limit cut short."""
-        return self._conflicts.truncated(self.limits.relaxations)
+        return JointSolved.of_one(self.solved)
 
     @computed
     def unknowns(self) -> tuple[Unknown, ...]:
@@ -332,21 +232,10 @@ class Explanation:
 
     # Out.
 
-    def to_dict(self) -> dict[str, Any]:
-        """The explanation as it goes over the wire."""
-        return {name: list(value) if isinstance(value, Iterator) else value for name, value in self._members()}
-
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        """The members of the wire form; of lists that may be long, their items are made one by one."""
-        yield "satisfiable", self.satisfiable
+    def _first_members(self) -> Iterator[tuple[str, Any]]:
         yield "constraints", [_constraint(constraint) for constraint in self.solved.listed]
-        yield "cores", [[constraint.id for constraint in core] for core in self.cores]
-        yield "corrections", [[constraint.id for constraint in each] for each in self.corrections]
-        if self.truncated:
-            yield "truncated", list(self.truncated)
-        yield "relaxations", (relaxation.to_dict() for relaxation in self.relaxations)
-        if self.dead_ends:
-            yield "deadEnds", [each.to_dict() for each in self.dead_ends]
+
+    def _last_members(self) -> Iterator[tuple[str, Any]]:
         yield "unknowns", (unknown.to_dict() for unknown in self.unknowns)
         if self.user_message is not None:
             yield "userMessage", self.user_message
@@ -381,41 +270,12 @@ class Explanation:
         """
         return graph_of(self, limit)
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON text."""
-        return "".join(self.iter_json())
-
-    def iter_json(self) -> Iterator[str]:
-        """The JSON text in pieces, each of them at most one item of a list: reasons may repeat long lists of names."""
-        between = "{"
-        for name, value in self._members():
-            yield f"{between}{_json(name)}: "
-            between = ", "
-            if not isinstance(value, Iterator):
-                yield _json(value)
-                continue
-            before = "["
-            for item in value:
-                yield f"{before}{_json(item)}"
-                before = ", "
-            yield "]" if before == ", " else "[]"
-        yield "}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
 
 def _constraint(constraint: NamedConstraint) -> dict[str, Any]:
     admitted = constraint.admitted.bit_count()
-    found: dict[str, Any] = {"id": constraint.id, "label": constraint.label, "owner": constraint.owner}
-    if constraint.contact is not None:
-        found["contact"] = constraint.contact
-    if constraint.because is not None:
-        found["because"] = constraint.because
-    if constraint.origins:
-        found["origins"] = [{"file": o.file, "line": o.line, "column": o.column} for o in constraint.origins]
-    found |= {"admitted": admitted, "rejected": constraint.catalog.size - admitted}
-    if constraint.shadow:
-        found["shadow"] = True
-    return found
+    found = {
+        **constraint_dict(constraint),
+        "admitted": admitted,
+        "rejected": constraint.catalog.size - admitted,
+    }
+    return {**found, "shadow": True} if constraint.shadow else found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ..basics import bits
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
 from ..engine.deadlines import check_time
@@ -96,18 +96,26 @@ def failed_dicts(failed: Sequence[Failed]) -> list[dict[str, Any]]:
     return [{"constraint": constraint.id, "reason": reason.to_dict()} for constraint, reason in failed]
 
 
-def failures_of(solved: Solved, number: int) -> tuple[Failed, ...]:
+def failures_of(
+    solved: Solved, number: int, told: list[dict[Hashable, RejectionReason]] | None = None
+) -> tuple[Failed, ...]:
     """The constraints that reject a candidate, in constraint order, each with why.
+
+    Args:
+        solved: The request.
+        number: The candidate.
+        told: For each constraint, the reasons that were told already, by what was observed: candidates share them.
 
     Raises:
         TooLateError: The time that there was is over.
     """
     check_time()
     candidate = solved.catalog.candidate(number)
+    shared = told or [{} for _ in solved.constraints]
     return tuple(
         (constraint, reason)
-        for constraint in solved.constraints
-        if (reason := constraint.rejection(candidate)) is not None
+        for constraint, known in zip(solved.constraints, shared, strict=True)
+        if (reason := constraint.rejection(candidate, known)) is not None
     )
 
 
@@ -128,8 +136,9 @@ def levels(solved: Solved) -> Iterator[int]:
 
 def near_misses(solved: Solved, limit: int | None) -> Iterator[NearMiss]:
     """The candidates that don't qualify, fewest failures first, then in rank order; at most `limit`."""
+    told: list[dict[Hashable, RejectionReason]] = [{} for _ in solved.constraints]
     for number in near_miss_numbers(solved, limit):
-        yield NearMiss(solved.catalog.candidate(number), failures_of(solved, number))
+        yield NearMiss(solved.catalog.candidate(number), failures_of(solved, number, told))
 
 
 def near_miss_numbers(solved: Solved, limit: int | None) -> Iterator[int]:

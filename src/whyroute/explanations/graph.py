@@ -28,31 +28,20 @@ def graph_of(explanation: "Explanation", limit: int | None) -> "nx.DiGraph[str]"
     for number, core in enumerate(explanation.cores, start=1):
         for constraint in core:
             cores[constraint.id].append(number)
-    for index, constraint in enumerate(explanation.constraints):
+    named = [(_constraint(index), each) for index, each in enumerate(explanation.constraints)]
+    named += [(f"shadow:{index}", each) for index, each in enumerate(explanation.shadows)]
+    for name, constraint in named:
         admitted = constraint.admitted.bit_count()
         graph.add_node(
-            _constraint(index),
+            name,
             kind="constraint",
             id=constraint.id,
             label=constraint.label,
             owner=constraint.owner,
             admitted=admitted,
             rejected=explanation.catalog.size - admitted,
-            cores=tuple(cores[constraint.id]),
-            shadow=False,
-        )
-    for index, constraint in enumerate(explanation.shadows):
-        admitted = constraint.admitted.bit_count()
-        graph.add_node(
-            f"shadow:{index}",
-            kind="constraint",
-            id=constraint.id,
-            label=constraint.label,
-            owner=constraint.owner,
-            admitted=admitted,
-            rejected=explanation.catalog.size - admitted,
-            cores=(),
-            shadow=True,
+            cores=() if constraint.shadow else tuple(cores[constraint.id]),
+            shadow=constraint.shadow,
         )
     for number, core in enumerate(explanation.cores, start=1):
         graph.add_node(f"core:{number}", kind="core", number=number, size=len(core))

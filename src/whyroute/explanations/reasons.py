@@ -17,11 +17,11 @@ from ..basics.numbers import ecmascript, prints_alike
 from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import FeatureTerm, NumberTerm, Term
-from ..errors import Reason, Rejection, RejectionReason, WireSequence, reasons_text
+from ..errors import Reason, Rejection, RejectionReason, WireSequence
 from ..model.metadata import ModelInfo, ProviderMetadata
 from ..model.provider import SetupFailure
 
-__all__ = ["SET_UP", "reasons_json", "reasons_of"]
+__all__ = ["SET_UP", "reasons_of"]
 
 SET_UP = "provider set up"
 """The requirement under which providers that could not be set up are named."""
@@ -57,17 +57,6 @@ def reasons_of(
         )
         found.append(Reason(SET_UP, _Ids(_Split(roster, catalog.all())), rejected))
     return tuple(found)
-
-
-def reasons_json(
-    constraints: Sequence[NamedConstraint], catalog: Catalog, setup_failures: Sequence[SetupFailure] = ()
-) -> Iterator[str]:
-    """The JSON text of all reasons, a list, in pieces. Takes the arguments of `reasons_of`.
-
-    The text of each distinct reason, and of each candidate's id, is made once. What is kept meanwhile are the ids'
-    texts, the distinct reasons of one constraint and one piece.
-    """
-    return reasons_text(reasons_of(constraints, catalog, setup_failures))
 
 
 class _Roster:

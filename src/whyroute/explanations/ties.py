@@ -2,7 +2,7 @@
 
 from ..basics import bits
 from ..catalog.catalog import Catalog
-from ..solving.ranking import Order, Ranking
+from ..solving.ranking import Ranking, TieBreak
 
 __all__ = ["deciding_order", "tie_clause"]
 
@@ -32,7 +32,7 @@ def _by_name(catalog: Catalog, tied: int) -> str:
     return "the order of model names decides"
 
 
-def deciding_order(ranking: Ranking, number: int) -> Order | None:
+def deciding_order(ranking: Ranking, number: int) -> TieBreak | None:
     """The order that puts the pick before a candidate of the same score; None when none does."""
     both = 1 << ranking.best() | 1 << number
     return next((order for order in ranking.orders if order.foremost(both) != both), None)

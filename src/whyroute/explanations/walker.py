@@ -13,7 +13,7 @@ from .found import Conflicts, Found
 from .hitting import WORK, hitting_sets, transposed
 from .search import HittingSets, Work
 
-__all__ = ["BUDGET", "all_cores", "one_core", "walk"]
+__all__ = ["BUDGET", "one_core", "walk"]
 
 T = TypeVar("T")
 
@@ -41,22 +41,6 @@ def one_core(constraints: Sequence[T], is_satisfiable: Callable[[Sequence[T]], b
     if oracle.satisfiable(oracle.everything):
         raise ValueError("the constraints can be satisfied together: there is no core")
     return oracle.named(bits.positions(oracle.core_within(oracle.everything)))
-
-
-def all_cores(
-    constraints: Sequence[T],
-    is_satisfiable: Callable[[Sequence[T]], bool],
-    *,
-    limit: int = 64,
-    budget: int = BUDGET,
-) -> Found[T]:
-    """All minimal sets of constraints that can't be satisfied together; the arguments are those of `walk`."""
-    oracle = _Oracle(constraints, is_satisfiable)
-    trivial = _trivial(oracle)
-    if trivial:
-        return trivial.cores
-    cores = _cores(oracle, limit, budget, WORK)
-    return oracle.found(Found(cores.sets[:limit], cores.truncated))
 
 
 def walk(

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from ..basics.issues import shown
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
 from ..model.features import UNSPECIFIED_REGION
+from .explained import C, Explained, R
 from .explanation import Explanation
-from .relaxations import Relaxation
+from .relaxations import Moves, Relaxation
 
 if TYPE_CHECKING:
     from ..constraints.rule_terms import RuleTerm
@@ -47,33 +48,30 @@ _FACTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class WaysOut:
+class WaysOut(Generic[C, R]):
     """What could be done, by whose move it is, in the order in which people should consider it.
 
     Attributes:
         bounds: The caller moves thresholds and lists of its own.
         policy: The policy's owner allows more.
         facts: Somebody finds out what nobody supplied.
-        dropped: The caller gives up a need, or asks for another kind.
+        dropped: The caller gives up a need, or asks for another kind; of a bundle, that is among `bounds`.
         waivers: A rule's owner waives it.
         fixed: The rules that stand in the way and are nobody's to change here: they can't be waived.
     """
 
-    bounds: tuple[Relaxation, ...]
-    policy: tuple[Relaxation, ...]
+    bounds: tuple[R, ...]
+    policy: tuple[R, ...]
     facts: tuple[MissingFact, ...]
-    dropped: tuple[Relaxation, ...]
-    waivers: tuple[Relaxation, ...] = ()
-    fixed: tuple[NamedConstraint, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.bounds or self.policy or self.facts or self.dropped or self.waivers or self.fixed)
+    dropped: tuple[R, ...]
+    waivers: tuple[R, ...] = ()
+    fixed: tuple[C, ...] = ()
 
 
-def ways_out(explanation: Explanation) -> WaysOut:
+def ways_out(explanation: Explained[Any, Any, C, R]) -> WaysOut[C, R]:
     """Group what may be offered: relaxations, and the facts whose absence alone stops a candidate."""
-    groups: dict[str, list[Relaxation]] = {"bounds": [], "policy": [], "dropped": [], "waivers": []}
-    fixed: dict[str, NamedConstraint] = {}
+    groups: dict[str, list[R]] = {"bounds": [], "policy": [], "dropped": [], "waivers": []}
+    fixed: dict[str, C] = {}
     for relaxation in explanation.relaxations:
         if relaxation.offered:
             groups[_move(relaxation)].append(relaxation)
@@ -83,7 +81,7 @@ def ways_out(explanation: Explanation) -> WaysOut:
     return WaysOut(
         tuple(groups["bounds"]),
         tuple(groups["policy"]),
-        tuple(_facts(explanation)),
+        tuple(_facts(explanation)) if isinstance(explanation, Explanation) else (),
         tuple(groups["dropped"]),
         tuple(groups["waivers"]),
         tuple(fixed.values()),
@@ -117,9 +115,11 @@ def _lacking(constraint: NamedConstraint, members: int) -> Iterator[tuple[str, i
         yield name, lacking
 
 
-def _move(relaxation: Relaxation) -> str:
+def _move(relaxation: Moves) -> str:
     """Whose move it is: what the caller gives up weighs most, then what the policy's owner has to allow."""
-    if any(edit.kind == "dropped" or edit.constraint.id == "kind" for edit in relaxation.edits):
+    if isinstance(relaxation, Relaxation) and any(
+        edit.kind == "dropped" or edit.constraint.id == "kind" for edit in relaxation.edits
+    ):
         return "dropped"
     if "rule" in relaxation.owners:
         return "waivers"

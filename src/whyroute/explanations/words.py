@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from ..basics import bits
-from ..basics.issues import shown
+from ..basics.issues import printable, shown
 from ..basics.numbers import Number, ecmascript
+from ..catalog.candidate import Candidate
 from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import (
@@ -19,9 +20,21 @@ from ..constraints.terms import (
 )
 from ..documents.phrases import joined
 from ..model.metadata import ModelInfo
+from ..model.provider import SetupFailure
 from ..solving.request import Solved
 
-__all__ = ["clash_sentence", "counted", "described", "few", "named", "nearest_sentence", "tokens", "usd"]
+__all__ = [
+    "clash_sentence",
+    "counted",
+    "described",
+    "few",
+    "named",
+    "nearest_sentence",
+    "pair",
+    "setup_clause",
+    "tokens",
+    "usd",
+]
 
 _NAMES_SHOWN = 4
 
@@ -41,6 +54,11 @@ def names(values: Sequence[str]) -> str:
     """A few names, each once, and how many more there are."""
     distinct = list(dict.fromkeys(values))
     return few([*map(shown, distinct[:_NAMES_SHOWN]), *distinct[_NAMES_SHOWN:]])
+
+
+def pair(candidate: Candidate) -> str:
+    """`provider / model`, printable."""
+    return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
 
 
 def tokens(value: Number) -> str:
@@ -93,6 +111,15 @@ def _clause(constraint: NamedConstraint) -> str:
             return f"context window floor ({tokens(wanted)})"
         case _:
             return constraint.label
+
+
+def setup_clause(failures: Sequence[SetupFailure]) -> str:
+    """`; provider ... could not be set up: ...`: the first says why, as it may be the only provider there is."""
+    if not failures:
+        return ""
+    first, more = failures[0], len(failures) - 1
+    also = "" if not more else f" (and {more} more could not be set up)"
+    return f"; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
 
 
 def clash_sentence(core: Sequence[NamedConstraint], solved: Solved) -> str:

@@ -13,6 +13,7 @@ from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
 from ..documents.fields import Names, Number, OrAbsent, WireModel
 from ..documents.phrases import in_backticks, wrong
+from .features import FEATURES
 from .metadata import LABEL_KEY
 
 __all__ = [
@@ -189,7 +190,6 @@ def when_issues(
     path: str = "",
     *,
     labels: Mapping[str, Collection[str]] | None = None,
-    features: Collection[str] | None = None,
 ) -> list[Issue]:
     """What is wrong with a condition over the request.
 
@@ -197,9 +197,8 @@ def when_issues(
         document: The condition, as plain JSON: an object with wire names.
         path: JSON pointer of the condition, for the issues.
         labels: The label keys that a request may have, each with its values; None: any.
-        features: The features that a need may ask for; None: any.
     """
-    return list(_issues(document, path, _Grammar("request", None, labels, features), negated=False))
+    return list(_issues(document, path, _Grammar("request", None, labels), negated=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,6 @@ class _Grammar:
     over: Literal["candidate", "request"]
     conditions: Collection[str] | None
     labels: Mapping[str, Collection[str]] | None
-    features: Collection[str] | None = None
 
     @property
     def fields(self) -> Mapping[str, FieldType]:
@@ -246,8 +244,8 @@ def _issues(document: Any, path: str, grammar: _Grammar, *, negated: bool) -> It
         elif key in grammar.fields:
             broken = list(_matcher(value, at, key, grammar.fields[key]))
             yield from broken
-            if key == "feature" and grammar.features is not None and not broken:
-                yield from _features(value, at, grammar.features)
+            if key == "feature" and grammar.over == "request" and not broken:
+                yield from _features(value, at)
         elif key.startswith(LABEL_PREFIX):
             yield from _label(value, at, key[len(LABEL_PREFIX) :], grammar)
         else:
@@ -314,10 +312,11 @@ def _label(value: Any, path: str, key: str, grammar: _Grammar, code: str = "") -
                 yield Issue(child(path, "like"), f"{shown(pattern)} matches no value of label {shown(key)}{values}")
 
 
-def _features(matcher: Any, path: str, features: Collection[str]) -> Iterator[Issue]:
+def _features(matcher: Any, path: str) -> Iterator[Issue]:
+    """A need asks for features that there are: a condition on others would switch its rule off."""
     for at, named in _values(matcher, path):
-        if named not in features:
-            near = did_you_mean(named, features) or f"; a need can ask for {quoted(features)}"
+        if named not in FEATURES:
+            near = did_you_mean(named, FEATURES) or f"; a need can ask for {quoted(FEATURES)}"
             yield Issue(at, f"{shown(named)} is not a feature{near}")
 
 

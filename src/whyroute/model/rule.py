@@ -250,7 +250,6 @@ def rule_issues(
     *,
     conditions: Collection[str] | None = None,
     labels: Mapping[str, Collection[str]] | None = None,
-    features: Collection[str] | None = None,
 ) -> list[Issue]:
     """What is wrong with one rule, as plain JSON.
 
@@ -259,14 +258,13 @@ def rule_issues(
         path: JSON pointer of the rule.
         conditions: The named conditions that `is` may refer to; None: any.
         labels: The label keys that a request may have, each with its values; None: any.
-        features: The features that `when` may name; None: any.
     """
     if not isinstance(document, dict):
         return [wrong(path, document, f"a rule is an object with {quoted(('name', 'because', *EFFECTS))}")]
     issues = _keys(document, path, _RULE_KEYS, ("name", "because"))
     issues += _texts(document, path, ("name", "because", "owner"))
     if "when" in document:
-        issues += when_issues(document["when"], child(path, "when"), labels=labels, features=features)
+        issues += when_issues(document["when"], child(path, "when"), labels=labels)
     issues += _effect_issues(document, path, conditions)
     if "waivable" in document:
         issues += _waivable_issues(document, child(path, "waivable"))

@@ -7,7 +7,16 @@ from typing import Any, Final, NamedTuple
 
 from ..basics.issues import Issue, shown
 
-__all__ = ["MOMENT_PATTERN", "Moment", "is_within", "moment_issues", "read_moment", "to_datetime", "written"]
+__all__ = [
+    "MOMENT_PATTERN",
+    "Moment",
+    "is_within",
+    "moment_issues",
+    "moment_of",
+    "read_moment",
+    "to_datetime",
+    "written",
+]
 
 _NANOSECOND = 1
 _SECOND = 1_000_000_000 * _NANOSECOND
@@ -57,6 +66,14 @@ def read_moment(text: str) -> Moment:
     offset = (parts[3] * 3600 + parts[4] * 60) * (-1 if sign == "-" else 1)
     instant = start + (parts[0] * 3600 + parts[1] * 60 + parts[2] - offset) * _SECOND
     instant += int((fraction or "").ljust(9, "0"))
+    return Moment(instant, instant)
+
+
+def moment_of(time: datetime) -> Moment:
+    """A time with its zone, to the second: as `written` says it."""
+    utc = time.astimezone(UTC)
+    seconds = utc.hour * 3600 + utc.minute * 60 + utc.second
+    instant = utc.toordinal() * _DAY + seconds * _SECOND
     return Moment(instant, instant)
 
 

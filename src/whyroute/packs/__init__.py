@@ -3,17 +3,10 @@
 from .load.definitions import Definition
 from .load.loading import load_pack, pack_of
 from .load.models import Descriptor
-from .load.pack import (
-    AttachedRule,
-    Pack,
-    PolicyInForce,
-    Resolved,
-    ResolvedBundle,
-    UnknownBundleError,
-    UnknownCapabilityError,
-    UnknownTenantError,
-    metadata_document,
-)
+from .load.pack import Pack
+from .load.policy import AttachedRule, PolicyInForce
+from .load.resolved import Resolved, ResolvedBundle, metadata_document
+from .load.unknown import UnknownBundleError, UnknownCapabilityError, UnknownTenantError
 from .source.problems import PackError, Place, Problem
 from .source.sources import Source, pack_files, read_sources
 from .test.coverage import Coverage, Covered

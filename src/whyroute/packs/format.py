@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .load.composing import compose
-from .source.nodes import Node
+from .source.events import events
+from .source.nodes import same_tree
 from .source.sources import Source
 
 __all__ = ["UnfaithfulError", "formatted", "is_plain"]
@@ -41,50 +42,17 @@ def formatted(source: Source) -> str:
         source: A file that the loader finds nothing wrong with.
 
     Raises:
-        UnfaithfulError: The new text would not mean the same.
+        UnfaithfulError: The new text would not be the same tree, or not have the same comments in the same order.
     """
-    events = _Reader(source.text)
-    text = _Printer(events).text()
-    _compare(source, events, text)
-    return text
-
-
-def _compare(source: Source, before: "_Reader", text: str) -> None:
-    """Hold the new text against the old one: the same tree, and the same comments in the same order.
-
-    Raises:
-        UnfaithfulError: They differ.
-    """
+    before = _Reader(source.text)
+    text = _Printer(before).text()
     old, _ = compose(source)
     new, problems = compose(Source(source.name, text))
-    if problems or old is None or new is None or not _alike(old, new):
+    if problems or not same_tree(old, new):
         raise UnfaithfulError(f"formatting `{source.name}` would change what it means")
     if before.told() != _Reader(text).told():
         raise UnfaithfulError(f"formatting `{source.name}` would lose or move a comment")
-
-
-def _alike(old: Node, new: Node) -> bool:
-    """Whether two trees hold the same, numbers as they are written and keys in the same order."""
-    waiting = [(old, new)]
-    done: set[tuple[int, int]] = set()  # aliases share nodes: a few of them can stand for very many values
-    while waiting:
-        one, other = waiting.pop()
-        if (id(one), id(other)) in done:
-            continue
-        done.add((id(one), id(other)))
-        if type(one.value) is not type(other.value) or one.text != other.text:
-            return False
-        if isinstance(one.value, dict):
-            if list(one.value) != list(other.value):
-                return False
-            waiting += zip(one.value.values(), other.value.values(), strict=True)
-        elif isinstance(one.value, list):
-            if len(one.value) != len(other.value):
-                return False
-            waiting += zip(one.value, other.value, strict=True)
-        elif one.value != other.value:
-            return False
-    return True
+    return text
 
 
 @dataclass(slots=True)
@@ -171,13 +139,11 @@ class _Reader:
         root: Its value.
         comments: Those between values.
         headed: Those after the header of a block scalar.
-        head: What stands before the document's first line when it has directives or a marker.
+        directives: The lines before the marker that begin with `%`.
         marker: Where its marker `---` stands, if it has one.
     """
 
     def __init__(self, text: str) -> None:
-        from ruamel.yaml import YAML  # noqa: PLC0415  slow to import
-
         self.text = text
         self.spans: list[tuple[int, int]] = []
         self.headed: list[_Comment] = []
@@ -186,11 +152,13 @@ class _Reader:
         self.root: _Item | None = None
         self._last = 0
         open_now: list[_Collection] = []
-        for event in YAML(typ="safe", pure=True).parse(text):
+        for event in events(text):
             kind = type(event).__name__
             start, end = event.start_mark.index, event.end_mark.index
             if kind in _ITEMS and open_now and not (open_now[-1].flow or open_now[-1].mapping):
-                self._dash(open_now[-1])
+                dash = self.after_gap(self._last) if open_now[-1].items else open_now[-1].content
+                open_now[-1].dashes.append(dash)
+                self._last = dash + 1
             if kind == "DocumentStartEvent" and event.explicit:
                 self.marker = text.index("---", start)
                 self.directives = [
@@ -215,18 +183,11 @@ class _Reader:
 
     def told(self) -> list[str]:
         """All comments, in order."""
-        found = sorted([*self.comments, *self.headed], key=lambda each: each.start)
-        return [each.text.rstrip() for each in found]
+        return [each.text.rstrip() for each in sorted(self.comments + self.headed, key=lambda each: each.start)]
 
     def column(self, at: int) -> int:
         """How far in a place is."""
         return at - (self.text.rfind("\n", 0, at) + 1)
-
-    def _dash(self, node: _Collection) -> None:
-        """Note where the dash of the entry stands that comes next."""
-        dash = self.after_gap(self._last) if node.items else node.content
-        node.dashes.append(dash)
-        self._last = dash + 1
 
     def _put(self, item: _Item, open_now: list[_Collection]) -> None:
         if open_now:
@@ -235,47 +196,50 @@ class _Reader:
             self.root = item
 
     def _open(self, event: Any, open_now: list[_Collection], *, mapping: bool) -> None:
-        start = event.start_mark.index
-        anchor = None if event.anchor is None else str(event.anchor)
-        at = start
-        if anchor is not None:
-            self._last = start + 1 + len(anchor)
-            self.spans.append((start, self._last))
-            at = self.after_gap(start + 1 + len(anchor))
-        node = _Collection(start, at, start, self.column(at), bool(event.flow_style), mapping, anchor)
+        anchor, after = self._anchor(event)
+        at = self.after_gap(after)
+        node = _Collection(event.start_mark.index, at, at, self.column(at), bool(event.flow_style), mapping, anchor)
         above = open_now[-1] if open_now else None
         node.indentless = not mapping and not node.flow and above is not None and node.column <= above.column
         self._put(node, open_now)
         open_now.append(node)
 
+    def _anchor(self, event: Any) -> tuple[str | None, int]:
+        """The anchor of a value, and where it ends."""
+        start = event.start_mark.index
+        if event.anchor is None:
+            return None, start
+        anchor = str(event.anchor)
+        self._last = start + 1 + len(anchor)
+        self.spans.append((start, self._last))
+        return anchor, self._last
+
     def _scalar(self, event: Any, open_now: list[_Collection]) -> _Leaf:
         start, end = event.start_mark.index, event.end_mark.index
-        anchor = None if event.anchor is None else str(event.anchor)
-        content = start
+        anchor, content = self._anchor(event)
         if anchor is not None:
-            self.spans.append((start, start + 1 + len(anchor)))
-            content = end if start + 1 + len(anchor) >= end else self.after_gap(start + 1 + len(anchor))
+            content = end if content >= end else self.after_gap(content)
         elif start == end:
             # The parser puts a value that is left out wherever the next one begins.
             colon = self.after_gap(self._last)
             if open_now and open_now[-1].mapping and self.text[colon : colon + 1] == ":":
                 self._last = colon + 1
             start = end = content = self._last
-        style = event.style or None
-        if style in ("|", ">"):
+        if event.style in ("|", ">"):
             end = self._end_of_block(content, end)
-        leaf = _Leaf(start, content, end, style, event.value, anchor, open_now[-1].column if open_now else 0)
+        leaf = _Leaf(
+            start, content, end, event.style or None, event.value, anchor, open_now[-1].column if open_now else 0
+        )
         if end > content:
             self.spans.append((content, end))
-        self._last = max(start if anchor is None else start + 1 + len(anchor), end if end > content else 0, self._last)
+        self._last = max(end, self._last)
         return leaf
 
     def _end_of_block(self, content: int, end: int) -> int:
-        header = self.text[content : self._line_end(content)]
-        if "#" in header:
-            at = content + header.index("#")
-            self.headed.append(_Comment(at, self.text[at : self._line_end(at)], self.column(at), own_line=False))
-            header = header[: header.index("#")]
+        header, sign, comment = self.text[content : self._line_end(content)].partition("#")
+        if sign:
+            at = content + len(header)
+            self.headed.append(_Comment(at, sign + comment, self.column(at), own_line=False))
         if "+" in header:
             return end if self.text[end - 1 : end] != "\n" else end - 1
         found = self.text[content:end].rstrip()
@@ -288,27 +252,16 @@ class _Reader:
 
     def after_gap(self, at: int) -> int:
         """The place at or after another where neither white space nor a comment is."""
-        while at < len(self.text):
-            if self.text[at] == "#":
-                at = self._line_end(at)
-            elif self.text[at] in " \t\n":
-                at += 1
-            else:
-                break
-        return at
+        found = _GAP.match(self.text, at)
+        return at if found is None else found.end()
 
     def _comments(self) -> Iterator[_Comment]:
         """What stands between values is white space, indicators and comments."""
         at = 0
         for start, end in [*sorted(self.spans), (len(self.text), len(self.text))]:
-            while at < start:
-                found = self.text.find("#", at, start)
-                if found < 0:
-                    break
-                stop = self._line_end(found)
-                line = self.text[self.text.rfind("\n", 0, found) + 1 : found]
-                yield _Comment(found, self.text[found:stop].rstrip(), len(line), own_line=not line.strip())
-                at = stop
+            for found in _COMMENT.finditer(self.text, at, start):
+                line = self.text[self.text.rfind("\n", 0, found.start()) + 1 : found.start()]
+                yield _Comment(found.start(), found.group().rstrip(), len(line), own_line=not line.strip())
             at = max(at, end)
 
 
@@ -317,6 +270,8 @@ _SAFE: Final = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?", r
 _WORDS: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 _INDICATORS: Final = ("-", "?", ":")
 """Text in flow style, where what follows tells them from the signs that they are in block style."""
+_COMMENT: Final = re.compile(r"#[^\n]*")
+_GAP: Final = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*\n")
 
 
@@ -348,7 +303,7 @@ class _Printer:
         elif root is not None:
             self._before(root.start, 0)
             self._inline(root, "", -STEP)
-        self._before(len(reader.text), 0, at_end=True)
+        self._before(len(reader.text), 0, blank=False)
         return "\n".join(self.lines) + "\n"
 
     # Lines, comments and blank lines.
@@ -369,29 +324,27 @@ class _Printer:
         self.next += 1
         if not comment.own_line and self.takes_comment:
             self.lines[-1] += f" {comment.text}"
-            self.takes_comment = False
             self.last = max(self.last, comment.end)
-            return
-        self._blank(comment.start)
-        self._line(" " * max(0, indent) + comment.text, comment.end)
+        else:
+            self._blank(comment.start)
+            self._line(" " * max(0, indent) + comment.text, comment.end)
         self.takes_comment = False
 
     def _blank(self, before: int) -> None:
         if not self.opened and _BLANK_LINE.search(self.reader.text, self.last, before):
             self.lines.append("")
 
-    def _before(self, at: int, indent: int, *, at_end: bool = False) -> None:
-        """The comments and the blank line before what starts at a place."""
+    def _before(self, at: int, indent: int, *, blank: bool = True) -> None:
+        """The comments before what starts at a place, and the blank line."""
         while (comment := self._pending(at)) is not None:
             self._comment(comment, indent)
-        if not at_end:
+        if blank:
             self._blank(at)
 
     def _closing(self, node: _Collection, indent: int, following: int) -> None:
         """The comments at the end of a collection that are as far in as its entries are."""
         if node.flow:
-            while (comment := self._pending(node.end)) is not None:
-                self._comment(comment, indent)
+            self._before(node.end, indent, blank=False)
             self.last = max(self.last, node.end)
             return
         least = node.column + int(node.indentless)
@@ -438,29 +391,25 @@ class _Printer:
 
     def _value(self, value: _Item, head: str, indent: int, following: int) -> None:
         """The value that goes with a key or a dash."""
-        if isinstance(value, _Collection) and not self._on_one_line(value, head):
-            first = value.items[0]
-            below = indent + STEP
-            compact = head.endswith("-") and value.anchor is None and self._pending(first.start) is None
-            if compact:
-                self._block(value, below, f"{head} ", following)
-                return
+        if isinstance(value, _Leaf) or self._on_one_line(value, head):
+            self._inline(value, head, indent)
+            return
+        lead: str | None = f"{head} "
+        if not head.endswith("-") or value.anchor is not None or self._pending(value.items[0].start) is not None:
             self._line(head if value.anchor is None else f"{head} &{value.anchor}", value.start)
             self.opened = True
-            self._block(value, below, None, following)
-            return
-        self._inline(value, head, indent)
+            lead = None
+        self._block(value, indent + STEP, lead, following)
 
     def _inline(self, value: _Item, head: str, indent: int) -> None:
         """A value that goes on the line of its key, but for what spans lines by itself."""
         below = indent + STEP
         if value.anchor is not None:
-            head = f"{head} &{value.anchor}".lstrip(" ") if not head else f"{head} &{value.anchor}"
+            head = f"{head} &{value.anchor}" if head else f"&{value.anchor}"
         if head and self._pending(value.content) is not None:
             self._line(head, self.last)
             self.opened = True
-            while (comment := self._pending(value.content)) is not None:
-                self._comment(comment, below)
+            self._before(value.content, below, blank=False)
             head = " " * (below - 1)
         text = self._one_line(value) if isinstance(value, _Collection) else self._leaf(value, indent)
         if text in _INDICATORS:
@@ -473,15 +422,13 @@ class _Printer:
 
     def _on_one_line(self, node: _Collection, head: str) -> bool:
         """Whether a collection is printed in flow style."""
-        if not node.flow:
-            return False
-        if not node.items:
-            return True
+        if not node.flow or not node.items:
+            return node.flow
         if any(node.content < each.start < node.end for each in self.comments):
             return False
-        if any("\n" in self._leaf(leaf) for leaf in _leaves(node)):
-            return False
-        return "\n" not in self.reader.text[node.content : node.end] or len(f"{head} {self._one_line(node)}") <= WIDTH
+        line = self._one_line(node)
+        joined = "\n" in self.reader.text[node.content : node.end]
+        return "\n" not in line and not (joined and len(f"{head} {line}") > WIDTH)
 
     def _one_line(self, item: _Item) -> str:
         if isinstance(item, _Leaf):
@@ -489,8 +436,10 @@ class _Printer:
         texts = [self._anchored(each) for each in item.items]
         if not item.mapping:
             return f"[{', '.join(texts)}]"
-        keys = (f"{text} " if isinstance(k, _Leaf) and k.style == "*" else text for k, text in _keys(item, texts))
-        return "{" + ", ".join(f"{key}: {text}" for key, text in zip(keys, texts[1::2], strict=True)) + "}"
+        for index, key in enumerate(item.items):
+            if index % 2 == 0 and isinstance(key, _Leaf) and key.style == "*":
+                texts[index] += " "
+        return "{" + ", ".join(f"{key}: {text}" for key, text in zip(texts[::2], texts[1::2], strict=True)) + "}"
 
     def _anchored(self, item: _Item) -> str:
         text = self._one_line(item)
@@ -501,25 +450,19 @@ class _Printer:
         text = self.reader.text[leaf.content : leaf.end]
         if leaf.style in ("|", ">"):
             return self._block_scalar(leaf, text, indent)
-        if leaf.style in ("'", '"'):
-            plain = leaf.value if "\n" not in text and text[1:-1] == leaf.value else ""
-            if is_plain(plain):
-                return plain
         if "\n" not in text:
-            return text
+            quoted = leaf.style in ("'", '"') and text[1:-1] == leaf.value
+            return leaf.value if quoted and is_plain(leaf.value) else text
         first, *others = text.split("\n")
-        moved = [first, *(each.lstrip(" \t") for each in others)]
-        pad = " " * (indent + STEP)
-        for place, line in enumerate(moved[:-1]):
-            moved[place] = _without_end(line, escapes=leaf.style == '"')
-        return "\n".join(line if place == 0 or not line else pad + line for place, line in enumerate(moved))
+        *moved, last = [first, *(each.lstrip(" \t") for each in others)]
+        first, *others = (_without_end(line, escapes=leaf.style == '"') for line in moved)
+        return _below([first, *others, last], indent)
 
     def _block_scalar(self, leaf: _Leaf, text: str, indent: int) -> str:
         header, *lines = text.split("\n")
         header = re.sub(r"\s+#", " #", header).rstrip()
-        mark = re.match(r"[|>][-+]?([1-9])?[-+]?", header)
-        digit = mark[1] if mark is not None else None
-        if digit is not None:
+        digit = header.lstrip("|>-+")[:1]
+        if digit.isdigit():
             cut = leaf.outer + int(digit)
             header = header.replace(digit, str(STEP), 1)
         else:
@@ -528,9 +471,9 @@ class _Printer:
         if leaf.value and not leaf.value.endswith("\n"):
             # At the end of a file without a line feed, the scalar had none either.
             header = re.sub(r"^([|>][1-9]?)\+?([1-9]?)(?!-)", r"\1\2-", header) if "-" not in header[:3] else header
-        pad = " " * (indent + STEP)
-        body = [line[cut:] if line[:cut].strip(" ") == "" else line.lstrip(" ") for line in lines]
-        return "\n".join([header, *(pad + line if line else "" for line in body)])
+        return _below(
+            [header, *(line[cut:] if line[:cut].strip(" ") == "" else line.lstrip(" ") for line in lines)], indent
+        )
 
 
 def is_plain(text: str) -> bool:
@@ -538,21 +481,14 @@ def is_plain(text: str) -> bool:
     return _SAFE.fullmatch(text) is not None and text.lower() not in _WORDS
 
 
+def _below(lines: list[str], indent: int) -> str:
+    """The lines of a scalar, those after the first further in than its key."""
+    return "\n".join([lines[0], *(" " * (indent + STEP) + line if line else "" for line in lines[1:])])
+
+
 def _entry(node: _Collection, index: int) -> int:
     """Where an entry starts. What comes after a dash stands inside the entry, comments included."""
     return node.dashes[index] if node.dashes else node.items[index].start
-
-
-def _leaves(node: _Collection) -> Iterator[_Leaf]:
-    for item in node.items:
-        if isinstance(item, _Leaf):
-            yield item
-        else:
-            yield from _leaves(item)
-
-
-def _keys(node: _Collection, texts: list[str]) -> Iterator[tuple[_Item, str]]:
-    return zip(node.items[::2], texts[::2], strict=True)
 
 
 def _without_end(line: str, *, escapes: bool) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
 
 from ..basics.issues import kind_of
-from ..catalog.catalog import Catalog, Member
+from ..catalog.candidate import Member
+from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 

@@ -1,24 +1,26 @@
 """A bundle as text: the picks, or what clashes and whose move it is."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from ..basics.issues import shown
 from ..basics.numbers import ecmascript
-from ..bundles import Bundle, BundleContrast, BundleExplanation, BundleRelaxation, JointConstraint
-from ..bundles.bundle import outcome_of
+from ..bundles.bundle import Bundle, outcome_of
+from ..bundles.contrast import BundleContrast
+from ..bundles.explanation import BundleExplanation
 from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
+from ..explanations.relaxations import BundleRelaxation
+from ..explanations.ways import WaysOut, ways_out
+from ..explanations.words import counted
+from ..solving.joint import JointConstraint
 from .lines import WIDTH, Line, pair, printable, within
-from .prose import dead_ends
+from .prose import dead_ends, way_lines
 
 __all__ = [
     "bundle_explanation_lines",
-    "bundle_lines",
-    "contrast_lines",
-    "failed_bundle_lines",
-    "not_to_change",
-    "ways_by_owner",
+    "by_owner",
     "why_not_words",
 ]
 
@@ -27,24 +29,25 @@ _CORES = 3
 _WAYS = 6
 
 
-def bundle_explanation_lines(explanation: BundleExplanation) -> Iterator[Line]:
-    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows."""
-    yield from contrast_lines(explanation)
+def bundle_explanation_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
+    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows.
+
+    Args:
+        explanation: What to tell.
+        everything: All clashes and ways out, however many.
+    """
+    yield from _contrast_lines(explanation)
     outcome = outcome_of(explanation.solved)
     if isinstance(outcome, Bundle):
-        yield from bundle_lines(outcome)
+        yield from (within(line, WIDTH) for line in _bundle_lines(outcome))
     elif explanation.solved.best.proved:
-        yield from failed_bundle_lines(explanation)
+        yield from (within(line, WIDTH) for line in _failed_lines(explanation, everything))
     else:
         yield ((printable(str(outcome)), "yellow"),)
 
 
-def bundle_lines(bundle: Bundle) -> Iterator[Line]:
-    """The pick of each slot, why, and the next best bundles by what they change."""
-    return (within(line, WIDTH) for line in _bundle_lines(bundle))
-
-
 def _bundle_lines(bundle: Bundle) -> Iterator[Line]:
+    """The pick of each slot, why, and the next best bundles by what they change."""
     width = max(len(printable(name)) for name in bundle.picks)
     chosen = [pair(candidate) for candidate in bundle.picks.values()]
     widest = max(map(len, chosen))
@@ -79,17 +82,8 @@ def _facts(candidate: Candidate) -> str:
     return f"{printable(meta.region)}, ${ecmascript(model.cost.prompt_usd_per_1k_tokens)} per 1K prompt tokens, {p95}"
 
 
-def failed_bundle_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
-    """What clashes between which slots, and the ways out, by whose move they are.
-
-    Args:
-        explanation: Of a request that nothing satisfies.
-        everything: All clashes and ways out, however many.
-    """
-    return (within(line, WIDTH) for line in _failed_lines(explanation, everything))
-
-
 def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[Line]:
+    """What clashes between which slots, and the ways out, by whose move they are."""
     solved = explanation.solved
     yield ("No bundle qualifies: ", "bold red"), (printable(explanation.clash), "")
     told = core_phrase(solved, explanation.core)
@@ -106,22 +100,11 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
         yield ((f"{len(others) - len(listed)} more clashes; --all tells them", "dim"),)
     for failure in explanation.setup_failures:
         yield ("Not set up: ", "yellow"), (f"{printable(failure.provider_id)}: {printable(failure.message)}", "")
-    number = 0
-    for title, ways in ways_by_owner(explanation.relaxations):
-        shown_ways = ways if everything else ways[:_WAYS]
-        yield ((f"Ways out: {title}", "bold"),)
-        for way in shown_ways:
-            number += 1
-            yield (
-                (f"  {number}. ", "bold"),
-                (printable(way.text), ""),
-                ("  gives ", "dim"),
-                (joined([f"{printable(name)} {pair(each)}" for name, each in way.picks.items()]), "green"),
-            )
-        if len(ways) > len(shown_ways):
-            yield ((f"      and {len(ways) - len(shown_ways)} more; --all tells them", "dim"),)
+    ways, numbers = ways_out(explanation), count(1)
+    for title, found in by_owner(ways):
+        yield from way_lines(title, found, numbers, _gives, most=None if everything else _WAYS)
     yield from dead_ends(explanation.dead_ends, everything=everything)
-    fixed = [printable(joint_named(solved, constraint)) for constraint in not_to_change(explanation)]
+    fixed = [printable(joint_named(solved, constraint)) for constraint in ways.fixed]
     if fixed:
         yield ("Not yours to change: ", "bold"), (joined(fixed), "cyan")
     if explanation.truncated:
@@ -130,33 +113,16 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
         yield (("Some of it was too hard to prove within the limit", "yellow"),)
 
 
-def not_to_change(explanation: BundleExplanation) -> list[JointConstraint]:
-    """The rules that no waiver may lift, and that a way out would have to change."""
-    found = {
-        constraint.id: constraint
-        for way in explanation.relaxations
-        if not way.offered
-        for constraint in way.correction
-        if constraint.owner == "rule" and not constraint.waivable
-    }
-    return list(found.values())
+def by_owner(ways: WaysOut[JointConstraint, BundleRelaxation]) -> list[tuple[str, Sequence[BundleRelaxation]]]:
+    """The ways out, by whose moves they are."""
+    return [("the request's own", ways.bounds), ("the policy", ways.policy), ("a waiver", ways.waivers)]
 
 
-def ways_by_owner(relaxations: Iterable[BundleRelaxation]) -> Iterator[tuple[str, list[BundleRelaxation]]]:
-    """The ways out that may be proposed, by whose moves they are: the request's own, the policy, a waiver."""
-    offered = [way for way in relaxations if way.offered]
-    yield from (
-        (title, ways)
-        for title, ways in (
-            ("the request's own", [way for way in offered if set(way.owners) == {"caller"}]),
-            ("the policy", [w for w in offered if "policy" in w.owners and "rule" not in w.owners]),
-            ("a waiver", [way for way in offered if "rule" in way.owners]),
-        )
-        if ways
-    )
+def _gives(way: BundleRelaxation) -> str:
+    return joined([f"{printable(name)} {pair(each)}" for name, each in way.picks.items()])
 
 
-def contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
+def _contrast_lines(explanation: BundleExplanation) -> Iterator[Line]:
     """Why the candidates that were asked about are not the picks; nothing when none were."""
     contrast = explanation.contrast
     if contrast is None:
@@ -173,8 +139,8 @@ def why_not_words(contrast: BundleContrast, explanation: BundleExplanation) -> s
     if contrast.missing:
         return f"No such candidate for {joined([shown(slot) for slot in contrast.missing])}"
     if contrast.failed:
-        count = len(contrast.failed)
-        return f"{count} constraint{'' if count == 1 else 's'} stop{'s' if count == 1 else ''} it"
+        stopping = len(contrast.failed)
+        return f"{counted(stopping, 'constraint')} stop{'s' if stopping == 1 else ''} it"
     if contrast.picks is None:
         names = [printable(joint_named(explanation.solved, constraint)) for constraint in contrast.clash]
         verb = "can't be met" if len(names) == 1 else f"can't {'both' if len(names) == 2 else 'all'} hold"

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..documents.phrases import counted
 from ..packs import Place
 from ..packs.check import KINDS, Finding
 from .lines import Line, Unbroken, printable
@@ -48,9 +49,7 @@ def _finding_lines(finding: Finding) -> Iterator[Line]:
 def _summary(count: Mapping[str, int]) -> str:
     if not any(count.values()):
         return "nothing found"
-    parts = [
-        f"{count[level]} {level}{'' if count[level] == 1 else 's'}" for level in ("error", "warning") if count[level]
-    ]
+    parts = [counted(count[level], level) for level in ("error", "warning") if count[level]]
     silenced = f"{count['silenced']} silenced" if count["silenced"] else ""
     told = ", ".join(parts) or "nothing found"
     return f"{told} ({silenced})" if silenced else told

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from ..documents.phrases import counted
 from ..packs.diff import Comparison
-from .diffs import INCOMPLETE, NAME, Entry, headline, sections, tenant_rows
+from .diffs import INCOMPLETE, NAME, DiffEntry, headline, sections, tenant_rows
 from .lines import Line, printable
 
 __all__ = ["MOST_BYTES", "comparison_markdown"]
@@ -41,7 +42,7 @@ def comparison_markdown(comparison: Comparison, *, everything: bool = False) -> 
         if left + more:
             writer.add(f"\n…and {left + more} more tenants.\n")
         if same:
-            writer.add(f"\nNothing differs for {same} other tenant{'' if same == 1 else 's'}.\n")
+            writer.add(f"\nNothing differs for {counted(same, 'other tenant')}.\n")
     for section in sections(comparison, everything=everything):
         opening = "<details open>" if section.title == "routes that break" else "<details>"
         head = f"\n{opening}\n<summary>{section.title} ({section.count})</summary>\n\n"
@@ -97,7 +98,7 @@ class _Writer:
 _VERDICTS = {"stricter": "stricter", "looser": "**looser**", "both": "**both**", "same": "same"}
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: DiffEntry) -> str:
     heads = "<br>".join(_line(head, bold=True) for head in entry.head)
     lines = [f"- {heads}\n"]
     for word, line in entry.items:

@@ -1,11 +1,12 @@
 """What differs between two packs: as sections of entries, and these as text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ..basics.numbers import ecmascript
 from ..constraints.named import Origin
+from ..documents.phrases import counted
 from ..packs.diff.comparison import (
     Answer,
     BundleAnswer,
@@ -14,26 +15,23 @@ from ..packs.diff.comparison import (
     Change,
     Comparison,
     Cut,
-    FactChange,
-    Later,
     Movement,
-    Named,
-    Pair,
     Scope,
     ShadowAnswer,
     ShadowChange,
     TenantVerdict,
 )
+from ..packs.diff.inventory import FactChange, Later, Named
+from ..packs.diff.json_form import Pair
 from ..packs.diff.labels import LabelValue, LabelValues
 from .lines import Line, printable
 
 __all__ = [
     "INCOMPLETE",
     "NAME",
-    "Entry",
+    "DiffEntry",
     "Section",
     "comparison_lines",
-    "counted",
     "headline",
     "sections",
     "tenant_rows",
@@ -48,7 +46,7 @@ _ENTRIES, _SCOPES, _CANDIDATES, _NAMES, _LIST = 10, 6, 5, 6, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DiffEntry:
     """Something that differs.
 
     Attributes:
@@ -72,12 +70,7 @@ class Section:
 
     title: str
     count: int
-    entries: Sequence[Entry]
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    entries: Sequence[DiffEntry]
 
 
 def headline(comparison: Comparison) -> str:
@@ -113,28 +106,23 @@ def _counts(tenant: TenantVerdict) -> str:
 def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Section]:
     """All that differs, kind by kind; without `everything` long lists are cut, and say so."""
     telling = _Telling(comparison, everything=everything)
-    for kind, title in _TITLES.items():
-        changes = [each for each in comparison.changes if each.effect.kind == kind]
-        if changes:
-            yield Section(title, len(changes), [telling.change(each) for each in telling.first(changes, _ENTRIES)])
-    if comparison.shadows:
-        shadows = [telling.shadow(each) for each in telling.first(comparison.shadows, _ENTRIES)]
-        yield Section("shadow rules", len(comparison.shadows), shadows)
-    if comparison.bundles:
-        bundles = [telling.bundle(each) for each in telling.first(comparison.bundles, _ENTRIES)]
-        yield Section("bundles", len(comparison.bundles), bundles)
-    for title, named in (("removed", comparison.removed), ("added", comparison.added)):
-        if named:
-            yield Section(title, len(named), [_named(each) for each in telling.first(named, _LIST)])
-    if comparison.facts:
-        facts = [Entry([_fact_line(each)]) for each in telling.first(comparison.facts, _LIST)]
-        yield Section("catalog", len(comparison.facts), facts)
-    if comparison.later:
-        events = [telling.later(each) for each in telling.first(comparison.later, _LIST)]
-        yield Section("later", len(comparison.later), events)
-    if comparison.cuts:
-        cuts = [telling.cut(each) for each in telling.first(comparison.cuts, _LIST)]
-        yield Section("not compared", len(comparison.cuts), cuts)
+    changes = [
+        (title, [each for each in comparison.changes if each.effect.kind == kind], telling.change, _ENTRIES)
+        for kind, title in _TITLES.items()
+    ]
+    found: list[tuple[str, Sequence[Any], Callable[[Any], DiffEntry], int]] = [
+        *changes,
+        ("shadow rules", comparison.shadows, telling.shadow, _ENTRIES),
+        ("bundles", comparison.bundles, telling.bundle, _ENTRIES),
+        ("removed", comparison.removed, _named, _LIST),
+        ("added", comparison.added, _named, _LIST),
+        ("catalog", comparison.facts, lambda fact: DiffEntry([_fact_line(fact)]), _LIST),
+        ("later", comparison.later, telling.later, _LIST),
+        ("not compared", comparison.cuts, telling.cut, _LIST),
+    ]
+    for title, items, told, limit in found:
+        if items:
+            yield Section(title, len(items), [told(each) for each in telling.first(items, limit)])
 
 
 _TITLES: Final = {
@@ -158,7 +146,7 @@ class _Telling:
         """Those of a list that are told; one more than the limit is not worth a line that says so."""
         return items if self.everything or len(items) <= limit + 1 else items[:limit]
 
-    def change(self, change: Change) -> Entry:
+    def change(self, change: Change) -> DiffEntry:
         """An effect on some requests."""
         effect = change.effect
         items: list[tuple[str, Line]] = []
@@ -177,7 +165,7 @@ class _Telling:
                 items += [(word, self._candidates(candidates)), ("  by", ((why, ""),))]
         if effect.reranked:
             items += self._ranking(effect.ranking, (effect.old.pick, effect.new.pick))
-        return Entry(self._heads(change.scopes), items)
+        return DiffEntry(self._heads(change.scopes), items)
 
     def _heads(self, scopes: Sequence[Scope]) -> list[Line]:
         listed = self.first(scopes, _SCOPES)
@@ -246,13 +234,12 @@ class _Telling:
             yield from self._facts(movement.candidates)
 
     def _facts(self, candidates: Iterable[Pair]) -> Iterator[tuple[str, Line]]:
-        facts: list[FactChange] = []
-        told: set[int] = set()
-        for candidate in candidates:
-            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ())):
-                if id(fact) not in told:  # what a provider says holds for all its models
-                    told.add(id(fact))
-                    facts.append(fact)
+        found = (
+            fact
+            for candidate in candidates
+            for fact in (*self.of_provider.get(candidate[0], ()), *self.facts.get(candidate, ()))
+        )
+        facts = list({(each.provider, each.model, each.field): each for each in found}.values())
         listed = self.first(facts, 3)
         for fact in listed:
             yield "  fact", _fact_line(fact)
@@ -266,11 +253,11 @@ class _Telling:
         if not causes:
             yield from self._facts(each for each in picks if each is not None)
 
-    def shadow(self, change: ShadowChange) -> Entry:
+    def shadow(self, change: ShadowChange) -> DiffEntry:
         """What shadow rules come to for some requests."""
-        return Entry(self._heads(change.scopes), [("was", _shadow(change.old)), ("now", _shadow(change.new))])
+        return DiffEntry(self._heads(change.scopes), [("was", _shadow(change.old)), ("now", _shadow(change.new))])
 
-    def bundle(self, change: BundleChange) -> Entry:
+    def bundle(self, change: BundleChange) -> DiffEntry:
         """A bundle that is another one, or comes to something else."""
         head: list[tuple[str, str]] = [*self._listed(change.tenants, "bold"), (": ", "")] if change.tenants else []
         head.append((printable(change.bundle), "bold"))
@@ -287,7 +274,7 @@ class _Telling:
                 ("", _places([change.origin])),
                 ("", (("was at ", "dim"), *_places([change.counterpart]))),
             ]
-        return Entry([tuple(head)], items)
+        return DiffEntry([tuple(head)], items)
 
     def _bundle_answer(self, answer: BundleAnswer) -> Line:
         if answer.picks is None:
@@ -300,11 +287,13 @@ class _Telling:
             line.append((f" and {len(answer.picks) - len(listed)} more", ""))
         return tuple(line)
 
-    def cut(self, cut: Cut) -> Entry:
+    def cut(self, cut: Cut) -> DiffEntry:
         """What was left out."""
         line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
         line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
-        if cut.labels:
+        if cut.what == "declaration":
+            line.append(("  where a request declares it itself, is answered otherwise; so may others be", ""))
+        elif cut.labels:
             line += [
                 (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
                 *self._listed(cut.labels, NAME),
@@ -312,11 +301,11 @@ class _Telling:
             ]
         else:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
-        if cut.what == "capability":
+        if cut.what != "bundle":
             line.append(("; --requests FILE compares what you name", ""))
-        return Entry([tuple(line)])
+        return DiffEntry([tuple(line)])
 
-    def later(self, event: Later) -> Entry:
+    def later(self, event: Later) -> DiffEntry:
         """Something that begins or ends."""
         gone = "" if event.pack == "new" else ", in OLD alone"
         line: Line = (
@@ -326,7 +315,7 @@ class _Telling:
             (f" {event.event}{gone}, for ", ""),
             *self._listed(event.tenants, ""),
         )
-        return Entry([line], [("", _places([event.origin]))])
+        return DiffEntry([line], [("", _places([event.origin]))])
 
 
 def _answer(answer: Answer) -> Line:
@@ -391,12 +380,12 @@ def _places(origins: Sequence[Origin]) -> Line:
     return ((", ".join(printable(f"{each.file}:{each.line}:{each.column}") for each in origins), "dim"),)
 
 
-def _named(named: Named) -> Entry:
+def _named(named: Named) -> DiffEntry:
     what = {"value": "label value"}.get(named.what, named.what)
     line: Line = ((f"{what:<11}  ", ""), (printable(named.name), NAME))
     if named.origin is not None:
         line = (*line, ("  ", ""), *_places([named.origin]))
-    return Entry([line])
+    return DiffEntry([line])
 
 
 def _fact_line(fact: FactChange) -> Line:
@@ -462,7 +451,7 @@ def comparison_lines(comparison: Comparison, *, everything: bool = False) -> Ite
             yield ((f"  and {section.count - len(section.entries)} more; --all shows them", "dim"),)
 
 
-def _entry_lines(entry: Entry) -> Iterator[Line]:
+def _entry_lines(entry: DiffEntry) -> Iterator[Line]:
     for head in entry.head:
         yield ("  ", ""), *head
     for word, line in entry.items:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ..basics.issues import printable
-from ..catalog.catalog import Candidate
 from ..explanations import Explanation
+from ..explanations.words import pair
 
 __all__ = [
     "WIDTH",
@@ -34,11 +34,6 @@ class Unbroken(tuple[Span, ...]):
 
 WIDTH = 500
 """How many characters a line has at most where not everything is asked for: about six rows of a terminal."""
-
-
-def pair(candidate: Candidate) -> str:
-    """`provider / model`, printable."""
-    return f"{printable(candidate.metadata.id)} / {printable(candidate.model.name)}"
 
 
 def within(line: Line, width: int) -> Line:

@@ -1,11 +1,12 @@
 """Text about rule packs: what keeps one from being loaded, and the policy in force for a tenant."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..basics.numbers import ecmascript
 from ..constraints.named import Origin
+from ..documents.phrases import counted
 from ..model.timestamps import read_moment
 from ..packs import PackError, Place, PolicyInForce, Problem
 from .flow import flow
@@ -18,8 +19,7 @@ _WIDTH = 100  # of a source line that is shown
 
 def pack_error_lines(error: PackError) -> Iterator[Line]:
     """All problems of a pack: where each is, what is wrong, and the line with a caret under the place."""
-    count = len(error.problems)
-    yield (("error: ", "bold red"), (f"the pack has {count} problem{'' if count == 1 else 's'}", ""))
+    yield (("error: ", "bold red"), (f"the pack has {counted(len(error.problems), 'problem')}", ""))
     for problem in error.problems:
         yield from _problem_lines(problem)
 
@@ -81,7 +81,7 @@ def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
     return {
         "tenantId": policy.tenant,
         "at": at,
-        "parts": [{"name": part.name, **_place(part.origin)} for part in policy.parts],
+        "parts": [{"name": part.name, **part.origin.to_dict()} for part in policy.parts],
         "tenantPolicy": policy.clauses.to_dict(),
         "clauses": [
             {
@@ -89,7 +89,7 @@ def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
                 "value": values[constraint],
                 "compares": meaning,
                 **({"contact": policy.contacts[constraint]} if constraint in policy.contacts else {}),
-                "origins": _places(policy.origins[constraint]),
+                "origins": [each.to_dict() for each in policy.origins[constraint]],
             }
             for constraint, (_, meaning) in _CLAUSES.items()
             if constraint in policy.origins
@@ -98,8 +98,8 @@ def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
             {
                 **each.rule.value.to_dict(),
                 "inForce": each.rule.value.is_in_force(at),
-                "origins": _places([each.rule.origin]),
-                "attached": _places(each.attached),
+                "origins": [each.rule.origin.to_dict()],
+                "attached": [origin.to_dict() for origin in each.attached],
             }
             for each in policy.rules
         ],
@@ -107,7 +107,7 @@ def policy_document(policy: PolicyInForce, at: str) -> dict[str, Any]:
             {
                 **waiver.value.to_dict(),
                 "inForce": waiver.value.is_in_force(at),
-                "origins": _places([waiver.origin]),
+                "origins": [waiver.origin.to_dict()],
             }
             for waiver in policy.waivers
         ],
@@ -205,11 +205,3 @@ def _from(origins: Iterable[Origin], contact: str | None) -> Iterator[Line]:
     places = [f"{each.file}:{each.line}:{each.column}" for each in origins]
     ask = f"  ask {printable(contact)}" if contact else ""
     yield (("      " + printable(", ".join(places)) + ask, "dim"),)
-
-
-def _place(origin: Origin) -> dict[str, Any]:
-    return {"file": origin.file, "line": origin.line, "column": origin.column}
-
-
-def _places(origins: Sequence[Origin]) -> list[dict[str, Any]]:
-    return [_place(origin) for origin in origins]

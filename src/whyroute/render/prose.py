@@ -1,14 +1,16 @@
 """An explanation as a good colleague would tell it: what clashes, who is nearest, whose move it is."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from ..basics.issues import shown
 from ..basics.numbers import Number, ecmascript
 from ..constraints.named import NamedConstraint
 from ..documents.phrases import joined
 from ..explanations import Explanation, Relaxation
+from ..explanations.explained import R
 from ..explanations.failures import grouped
 from ..explanations.relaxations import DeadEnd
 from ..explanations.sentences import (
@@ -25,7 +27,7 @@ from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, described, few, named
 from .lines import WIDTH, Line, constraint_lines, pair, printable, within
 
-__all__ = ["dead_ends", "explanation_lines"]
+__all__ = ["dead_ends", "explanation_lines", "way_lines"]
 
 _BUDGET = 25
 _RANKED_BESIDE_CONTRAST = 6
@@ -34,7 +36,7 @@ _NAMES_IN_A_LINE = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Paragraph:
     """Lines that belong together.
 
     Attributes:
@@ -55,16 +57,16 @@ def explanation_lines(explanation: Explanation, *, everything: bool = False) -> 
         explanation: What to tell.
         everything: All candidates and constraints, however long that gets.
     """
-    sections = [Section(list(_contrast_lines(explanation)), 2, 4)] if explanation.why_not is not None else []
+    sections = [Paragraph(list(_contrast_lines(explanation)), 2, 4)] if explanation.why_not is not None else []
     tell = _qualifying if explanation.satisfiable else _failing
     sections += tell(explanation, everything)
     if everything:
-        sections.append(Section(list(constraint_lines(explanation)), 0, 0))
+        sections.append(Paragraph(list(constraint_lines(explanation)), 0, 0))
     for line in _fitted(sections, None if everything else _BUDGET):
         yield line if everything else within(line, WIDTH)
 
 
-def _fitted(sections: Sequence[Section], budget: int | None) -> Iterator[Line]:
+def _fitted(sections: Sequence[Paragraph], budget: int | None) -> Iterator[Line]:
     """The sections with a blank line between them; what matters least is cut first, until all fits."""
     lengths = [len(section.lines) for section in sections]
     room = sum(lengths) if budget is None else budget - (len(sections) - 1)
@@ -82,8 +84,8 @@ def _fitted(sections: Sequence[Section], budget: int | None) -> Iterator[Line]:
             yield ((f"  ... and {len(section.lines) - length + 1} more lines; --all shows everything", "dim"),)
 
 
-def _failing(explanation: Explanation, everything: bool) -> list[Section]:
-    sections = [Section(_clashes(explanation), 1, 4)]
+def _failing(explanation: Explanation, everything: bool) -> list[Paragraph]:
+    sections = [Paragraph(_clashes(explanation), 1, 4)]
     setup: list[Line] = [
         (
             ("  provider ", ""),
@@ -93,12 +95,12 @@ def _failing(explanation: Explanation, everything: bool) -> list[Section]:
         for f in explanation.setup_failures
     ]
     if setup:
-        sections.append(Section(setup, 2, 2))
+        sections.append(Paragraph(setup, 2, 2))
     if explanation.cores and (len(explanation.cores[0]) > _PROSE_CORE or everything):
         sections += _nearest(explanation, everything)
     ways = _ways_out(explanation)
     if ways:
-        sections.append(Section(ways, 0, 5))
+        sections.append(Paragraph(ways, 0, 5))
     return sections
 
 
@@ -128,7 +130,7 @@ def _admits(constraint: NamedConstraint) -> str:
     return f"  admits {constraint.admitted.bit_count()}"
 
 
-def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
+def _nearest(explanation: Explanation, everything: bool) -> list[Paragraph]:
     """Candidates that one constraint alone stops, then those stopped by several."""
     alone: list[Line] = []
     for constraint, members in explanation.stopped_alone:
@@ -150,7 +152,7 @@ def _nearest(explanation: Explanation, everything: bool) -> list[Section]:
             several.append(((f"  {pair(miss.candidate)}", ""), (f"  {failed}", "cyan")))
     if several:
         several.insert(0, (("Several stop", "bold"),))
-    return [Section(lines, cut, least) for lines, cut, least in ((alone, 3, 3), (several, 4, 2)) if lines]
+    return [Paragraph(lines, cut, least) for lines, cut, least in ((alone, 3, 3), (several, 4, 2)) if lines]
 
 
 def _alone_lines(
@@ -193,30 +195,18 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     tenant = tenant_of(explanation)
     ways = ways_out(explanation)
     lines: list[Line] = []
-    number = 0
+    numbers = count(1)
 
-    def tell(title: str, relaxations: Iterable[Relaxation]) -> None:
-        nonlocal number
-        for place, relaxation in enumerate(relaxations):
-            if place == 0:
-                lines.append(((title, "bold"),))
-            number += 1
-            lines.append(
-                (
-                    (f"  {number}. ", "bold"),
-                    (printable(relaxation.text), ""),
-                    ("  gives ", "dim"),
-                    (pair(relaxation.pick), "green"),
-                )
-            )
+    def tell(title: str, relaxations: Sequence[Relaxation]) -> None:
+        lines.extend(way_lines(title, relaxations, numbers, lambda way: pair(way.pick)))
 
-    tell("Ways out: your own bounds", ways.bounds)
-    tell(f"Ways out: the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", ways.policy)
+    tell("your own bounds", ways.bounds)
+    tell(f"the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", ways.policy)
     if ways.facts:
         lines.append((("Ways out: facts nobody supplied", "bold"),))
         lines += [_measure(fact) for fact in ways.facts]
-    tell("Ways out: a waiver", ways.waivers)
-    tell("Ways out: giving something up", ways.dropped)
+    tell("a waiver", ways.waivers)
+    tell("giving something up", ways.dropped)
     if ways.fixed:
         lines.append((("Not yours to change", "bold"),))
         lines += [_fixed(constraint) for constraint in ways.fixed]
@@ -224,6 +214,23 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     if "relaxations" in explanation.truncated:
         lines.append((("There are more ways out than were worked out", "dim"),))
     return lines
+
+
+def way_lines(
+    title: str, found: Sequence[R], numbers: Iterator[int], gives: Callable[[R], str], *, most: int | None = None
+) -> Iterator[Line]:
+    """Ways out that are somebody's moves, numbered through all of them; nothing when there are none."""
+    if found:
+        yield ((f"Ways out: {title}", "bold"),)
+    for way in found[:most]:
+        yield (
+            (f"  {next(numbers)}. ", "bold"),
+            (printable(way.text), ""),
+            ("  gives ", "dim"),
+            (gives(way), "green"),
+        )
+    if most is not None and len(found) > most:
+        yield ((f"      and {len(found) - most} more; --all tells them", "dim"),)
 
 
 def dead_ends(found: Sequence[DeadEnd], *, everything: bool = False) -> Iterator[Line]:
@@ -252,9 +259,9 @@ def _measure(fact: MissingFact) -> Line:
     )
 
 
-def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
+def _qualifying(explanation: Explanation, everything: bool) -> list[Paragraph]:
     ranking = explanation.ranking
-    count = explanation.survivors.bit_count()
+    qualifying = explanation.survivors.bit_count()
     first = ranking[0]
     head: list[Line] = [
         ((pair(first.candidate), "bold green"), (f" is the pick: {qualifying_clause(explanation)}", ""))
@@ -290,11 +297,11 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Section]:
                 (marks, "yellow"),
             )
         )
-    if count > len(ranking):
-        order.append(((f"      and {count - len(ranking)} more", "dim"),))
+    if qualifying > len(ranking):
+        order.append(((f"      and {qualifying - len(ranking)} more", "dim"),))
     if explanation.why_not is not None and not everything:
         del order[_RANKED_BESIDE_CONTRAST:]
-    sections = [Section(head, 0, 7), Section(order, 1, 4)]
+    sections = [Paragraph(head, 0, 7), Paragraph(order, 1, 4)]
     if everything:
         sections += _nearest(explanation, everything)
     return sections
@@ -317,8 +324,8 @@ def _contrast_lines(explanation: Explanation) -> Iterator[Line]:
         yield (*why, (f"? It is not a candidate{near}", ""))
         return
     if contrast.failed:
-        count = len(contrast.failed)
-        yield (*why, (f"? {counted(count, 'constraint')} reject{'s' if count == 1 else ''} it", ""))
+        stopping = len(contrast.failed)
+        yield (*why, (f"? {counted(stopping, 'constraint')} reject{'s' if stopping == 1 else ''} it", ""))
         for constraint, reason in contrast.failed:
             # The reason of a rule begins with the rule.
             what = "" if constraint.owner == "rule" else f"  {printable(described(constraint, tenant_of(explanation)))}"

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
+from ..documents.phrases import counted
 from ..explanations import Explanation
 from ..packs import CaseResult, Coverage, Covered, Mismatch, Results
 from ..packs.test.coverage import Subject
@@ -15,7 +16,7 @@ from .lines import Line, Unbroken, indent_of, printable, wrapped
 from .prose import explanation_lines
 
 if TYPE_CHECKING:
-    from ..bundles import BundleExplanation
+    from ..bundles.explanation import BundleExplanation
 
 __all__ = ["case_title", "failure_lines", "results_document", "results_lines"]
 
@@ -65,7 +66,7 @@ def results_lines(results: Results, *, command: str, everything: bool = False) -
             yield ()
     if untold:
         tests = len({each.case.test.name for each in untold})
-        told_more = f"and {_counted(len(untold), 'more failed case')} of {_counted(tests, 'test')}; --all shows them"
+        told_more = f"and {counted(len(untold), 'more failed case')} of {counted(tests, 'test')}; --all shows them"
         yield ((told_more, "dim"),)
         yield ()
     if results.coverage is not None:
@@ -122,7 +123,7 @@ def explanation_of(result: CaseResult) -> "Explanation | BundleExplanation | Non
     if result.solved is None:
         return None
     if not isinstance(result.solved, Solved):
-        from ..bundles import BundleExplanation  # noqa: PLC0415 (takes long to load, and few packs have bundles)
+        from ..bundles.explanation import BundleExplanation  # noqa: PLC0415 (takes long to load, and few packs have bundles)
 
         return BundleExplanation(result.solved, _asked(result))
     about = next((each.about for each in result.mismatches if each.about is not None), None)
@@ -258,7 +259,7 @@ def _truth(value: bool) -> str:
 def _summary(results: Results) -> Iterator[Line]:
     cases, failed = len(results.cases), len(results.failures)
     tests = len(results.tests)
-    ran = f"{_counted(tests, 'test')}, {_counted(cases, 'case')}: "
+    ran = f"{counted(tests, 'test')}, {counted(cases, 'case')}: "
     left = f"; {results.left_out} not run" if results.left_out else ""
     silent = sum(each.said_nothing for each in results.cases)
     if failed:
@@ -266,12 +267,9 @@ def _summary(results: Results) -> Iterator[Line]:
     else:
         yield ((ran, "bold"), ("all passed" if cases > 1 else "passed", "bold green"), (left, ""))
     if silent:
-        where = "1 case" if silent == 1 else f"{silent} cases"
-        yield ((f"in {where} with `every` nothing qualifies, and it holds whatever it says", "yellow"),)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+        yield (
+            (f"in {counted(silent, 'case')} with `every` nothing qualifies, and it holds whatever it says", "yellow"),
+        )
 
 
 _HEADS: Final[Mapping[Subject, str]] = {
@@ -391,5 +389,4 @@ def _covered_document(each: Covered) -> dict[str, Any]:
         found["effect"] = each.effect
     if each.shadow:
         found["shadow"] = True
-    origin = {"file": each.origin.file, "line": each.origin.line, "column": each.origin.column}
-    return {**found, **origin, "cases": each.cases}
+    return {**found, **each.origin.to_dict(), "cases": each.cases}

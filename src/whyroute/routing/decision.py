@@ -7,13 +7,14 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 from ..basics.computed import computed
-from ..basics.issues import printable, quoted, shown
+from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript, exact, wire_number
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
 from ..explanations.ties import tie_clause
+from ..explanations.words import setup_clause
 from ..model.capability import Capability
 from ..model.metadata import ModelInfo
 from ..model.policy import TenantPolicy
@@ -21,7 +22,7 @@ from ..model.provider import ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
 
-__all__ = ["Decision", "outcome_of"]
+__all__ = ["Decision", "decided", "outcome_of", "unsatisfiable"]
 
 _NO_CANDIDATE = "no registered provider satisfies the capability"
 _LABELS_SHOWN = 3
@@ -108,9 +109,17 @@ class Decision:
 
 def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
     """The decision, or the error that says that there is none."""
-    if solved.survivors:
-        ranking = solved.ranked(solved.survivors)
-        return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+    return decided(solved) if solved.survivors else unsatisfiable(solved)
+
+
+def decided(solved: Solved) -> Decision:
+    """The decision among candidates that qualify, of which there are some."""
+    ranking = solved.ranked(solved.survivors)
+    return Decision(solved.catalog.candidate(ranking.best()), ranking.fallback, ranking, solved)
+
+
+def unsatisfiable(solved: Solved) -> CapabilityUnsatisfiableError:
+    """That nothing qualifies. Each raise takes a new one, which keeps where it was raised."""
     return CapabilityUnsatisfiableError(
         lambda: _failed(solved),
         tenant_id=None if solved.policy is None else solved.policy.tenant_id,
@@ -121,14 +130,8 @@ def outcome_of(solved: Solved) -> Decision | CapabilityUnsatisfiableError:
 
 def _failed(solved: Solved) -> str:
     """That nothing qualifies, the constraints that admit nobody, and whoever could not be set up."""
-    constraints, setup_failures = solved.constraints, solved.setup_failures
-    sentence = f"{_NO_CANDIDATE}: {_stands_in_the_way(constraints)}"
-    if not setup_failures:
-        return sentence
-    # The first one says why: it may be the only provider there is.
-    first, more = setup_failures[0], len(setup_failures) - 1
-    also = "" if not more else f" (and {more} more could not be set up)"
-    return f"{sentence}; provider {shown(first.provider_id)} could not be set up: {printable(first.message)}{also}"
+    way = _stands_in_the_way(solved.constraints)
+    return f"{_NO_CANDIDATE}: {way}{setup_clause(solved.setup_failures)}"
 
 
 def _stands_in_the_way(constraints: Constraints) -> str:

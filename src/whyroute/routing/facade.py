@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..engine.single import EngineName
 from ..explanations import Explanation, Limits
-from ..model.capability import Capability, read_capability
-from ..model.policy import TenantPolicy, read_policy
+from ..model.capability import Capability
+from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
-from ..solving.request import RequestTerms, RuleArguments, read_rest, situation_of
+from ..solving.situation import RuleArguments, read_rest
 from .decision import Decision
-from .prepare import Bound, Prepared, read_why_not
+from .prepare import Bound, prepared_at, read_why_not
 
 __all__ = ["explain", "match", "route"]
 
@@ -104,6 +104,5 @@ def _bound(
     engine: EngineName,
     ruling: RuleArguments,
 ) -> Bound:
-    situation, at = situation_of(**ruling)
-    terms = RequestTerms(read_capability(capability), None if policy is None else read_policy(policy), situation)
-    return Prepared(terms).bind(providers, at, setup_failures=failures, engine=engine)
+    prepared, at = prepared_at(capability, policy, ruling)
+    return prepared.bind(providers, at, setup_failures=failures, engine=engine)

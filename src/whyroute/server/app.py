@@ -15,15 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..bundles import BundleUnsatisfiableError
 from ..engine.deadlines import TooLateError, due_within
-from ..errors import CapabilityUnsatisfiableError, WhyrouteError
+from ..errors import BundleUnsatisfiableError, CapabilityUnsatisfiableError, UnsatisfiableError, WhyrouteError
 from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text, text_answer
-from .envelope import STATUSES, ApiError, api_error
-from .gateway import FAULT, CallerGoneError, Gateway, Visit
+from .envelope import FAULT, STATUSES, ApiError, api_error
+from .gateway import CallerGoneError, Gateway, Visit
 from .inflight import InFlight
 from .limits import Limits
 from .lines import LineWriter
+from .memory import GivingBack
 from .metrics import CONTENT_TYPE
 from .openapi import openapi_document
 from .page import PAGE_FILES, page_file, page_policy
@@ -44,7 +44,7 @@ Handler = Callable[["Application", Request, Visit], Awaitable[Response]]
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _WORKERS: Final = 16
 _QUESTION_WORKERS: Final = 16
-_OF_ONE_TENANT: Final = 4  # of the workers of either kind
+_OF_ONE_TENANT: Final = 2  # of the workers of either kind
 _NO_TENANT: Final = ""  # whose share the requests without a tenant have
 _PROBE_SECONDS: Final = 3
 _END_SECONDS: Final = 2
@@ -81,6 +81,7 @@ class Application:
         self._pool = _Workers("whyroute", _WORKERS)
         self._questions = _Workers("whyroute-question", _QUESTION_WORKERS)
         self._turns = Turns()
+        self._memory = GivingBack()
         hosts = LOOPBACK_HOSTS if service.tokens is None else None
         self._gateway = Gateway(self._dispatch, self.limits, service.metrics, log, hosts, service.notes)
         self._database = Probe(service.storage.ping, _PROBE_SECONDS)
@@ -108,6 +109,7 @@ class Application:
         finally:
             asking.cancel()
             watching.cancel()
+            self._memory.soon()
 
     async def run(self, visit: Visit, work: Callable[[], T], workers: "_Workers | None" = None) -> T:
         """Do something off the event loop, within the time that an answer may take, in the tenant's turn."""
@@ -131,8 +133,12 @@ class Application:
                     self.at_work -= 1
 
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as limit:
                 return await (workers or self._pool).run(tenant, timely)
+        except TimeoutError:
+            if limit.expired():
+                raise TooLateError from None
+            raise
         finally:
             given_up = True
 
@@ -147,7 +153,7 @@ class Application:
         """Put a fault of our own into the log."""
         self._gateway.note_fault(error, visit)
 
-    def unsatisfiable(self, error: CapabilityUnsatisfiableError | BundleUnsatisfiableError, visit: Visit) -> Response:
+    def unsatisfiable(self, error: UnsatisfiableError[Any], visit: Visit) -> Response:
         """That nothing qualifies, and why, in full; which takes its time, so it is made off the event loop."""
         return self.answer(visit, unsatisfiable_pieces(error, visit.request_id), STATUSES[error.code])
 
@@ -217,19 +223,15 @@ class _Methods:
             try:
                 answer = await handler(self._app, Request(scope, receive), visit)
             except WhyrouteError as error:
-                answer = _error_answer(error, visit.request_id)
-            except TimeoutError:
-                answer = _error_answer(TooLateError(), visit.request_id)
+                answer = error_answer(api_error(error), visit.request_id)
+                if not isinstance(error, ApiError) and error.code not in STATUSES:
+                    self._app.note_fault(error, visit)
             except CallerGoneError:
                 return
             except Exception as error:
                 self._app.note_fault(error, visit)
                 answer = error_answer(FAULT, visit.request_id)
         await answer(scope, receive, send)
-
-
-def _error_answer(error: WhyrouteError, request_id: str) -> Response:
-    return error_answer(api_error(error), request_id)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -331,9 +333,9 @@ async def _route(app: Application, request: Request, visit: Visit) -> Response:
     caller = app.caller(request, visit)
     _query(request)
     body = await _question(app, request, visit)
-    at_once = app.service.route_at_once(caller, body, visit.request_id)
-    if at_once is not None:
-        return text_answer(at_once)
+    question = app.service.quick(caller, body)
+    if question is not None:
+        return text_answer(app.service.route(caller, body, visit.request_id, question))
 
     def routed() -> Response:
         try:
@@ -410,7 +412,7 @@ async def _openapi(app: Application, request: Request, visit: Visit) -> Response
 
 
 _ROUTES: Final[Mapping[str, Mapping[str, Handler]]] = {
-    "/v1/route": {"POST": _route},  # first, for routes are looked through in order
+    "/v1/route": {"POST": _route},
     "/v1/bundle": {"POST": _bundle},
     "/v1/explain": {"POST": _explain},
     "/v1/capabilities": {"GET": _list_capabilities},

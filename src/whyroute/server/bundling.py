@@ -1,19 +1,18 @@
 """Bundles over HTTP: what a body may say, and what it comes to. No I/O."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from ..basics.issues import Issue, child, kind_of
-from ..bundles import Bundle, BundleLimitError, BundleUnsatisfiableError, SearchLimit
-from ..bundles.bundle import outcome_of
+from ..bundles.bundle import Bundle, BundleLimitError, outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..bundles.reading import why_not_issues
-from ..bundles.wire import BundleRequest
-from ..errors import InvalidRequestError
+from ..errors import BundleUnsatisfiableError, InvalidRequestError
 from ..packs import Pack, ResolvedBundle
+from ..solving.joint import SearchLimit
+from ..wire.bundles import BundleRequest
 from .routing import read_body, shared_issues
 from .tenants import Holdings
 
@@ -128,10 +127,12 @@ def route_bundle(
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
     answer = None
     if isinstance(outcome, Bundle):
-        answer = json.dumps(request.answered(solved, outcome), ensure_ascii=False, allow_nan=False)
+        answer = "".join(request.answered_json(solved, outcome))
     return BundleRouted(resolved, request, outcome, answer, shadow)
 
 
 def _asked_about(error: BundleUnsatisfiableError, explanation: BundleExplanation) -> BundleUnsatisfiableError:
     """The error with an explanation that answers what was asked about, too."""
-    return BundleUnsatisfiableError(error.message, error.tenant_id, lambda: error.reasons, lambda: explanation)
+    return BundleUnsatisfiableError(
+        error.message, tenant_id=error.tenant_id, reasons=lambda: error.reasons, explanation=lambda: explanation
+    )

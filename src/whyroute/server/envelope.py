@@ -10,7 +10,7 @@ from ..errors import (
     WhyrouteError,
 )
 
-__all__ = ["STATUSES", "ApiError", "api_error", "envelope"]
+__all__ = ["FAULT", "STATUSES", "ApiError", "api_error", "envelope"]
 
 STATUSES: Final[Mapping[str, int]] = {
     "bad-input": 400,
@@ -84,6 +84,10 @@ class ApiError(WhyrouteError):
         return type(self), (self.kind, self.message, self.details, self.headers)
 
 
+FAULT: Final = ApiError("internal-server-error", "a fault of the server's own; its log tells more")
+"""What is said of a fault of our own."""
+
+
 def api_error(error: WhyrouteError) -> ApiError:
     """An error of the library as one of HTTP. Unknown kinds are faults, whose text is nobody's business."""
     if isinstance(error, ApiError):
@@ -91,7 +95,7 @@ def api_error(error: WhyrouteError) -> ApiError:
     if error.code == "unknown-tenant":  # its sentence names the other tenants
         return ApiError("unknown-tenant", _TENANT_UNKNOWN)
     if error.code not in STATUSES:
-        return ApiError("internal-server-error", "a fault of the server's own; its log tells more")
+        return FAULT
     return ApiError(error.code, error.message, _details(error))
 
 

@@ -12,14 +12,14 @@ from urllib.parse import quote, unquote_to_bytes
 
 from ..basics.issues import printable
 from .answers import error_answer
-from .envelope import ApiError
+from .envelope import FAULT, ApiError
 from .inflight import Flight
 from .limits import Limits
 from .lines import LineWriter
 from .metrics import Metrics
 from .requestids import request_id_of
 
-__all__ = ["FAULT", "CallerGoneError", "Gateway", "Visit", "told"]
+__all__ = ["CallerGoneError", "Gateway", "Visit", "told"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -27,9 +27,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-FAULT: Final = ApiError("internal-server-error", "a fault of the server's own; its log tells more")
-"""What is said of a fault of our own."""
 
 _PATH_SHOWN: Final = 200
 _SAFE: Final = "-._~!$&'()*+,;=:@"  # what a path segment holds as it is (RFC 3986)

@@ -65,18 +65,23 @@ class InFlight:
             held.size += size
             flight.size += size
 
-    def _release(self, flight: "Flight", size: int, *, end: bool) -> None:
+    def _release(self, flight: "Flight", size: int) -> None:
+        with self._lock:
+            if not flight.ended:
+                self._held[flight.tenant].size -= size
+                flight.size -= size
+
+    def _end(self, flight: "Flight") -> None:
         with self._lock:
             if flight.ended:
                 return
+            flight.ended = True
             held = self._held[flight.tenant]
-            held.size -= size
-            flight.size -= size
-            if end:
-                flight.ended = True
-                held.requests -= 1
-                if not held.requests:
-                    del self._held[flight.tenant]
+            held.size -= flight.size  # read here: a worker may have held more a moment ago
+            flight.size = 0
+            held.requests -= 1
+            if not held.requests:
+                del self._held[flight.tenant]
 
 
 class Flight:
@@ -107,8 +112,8 @@ class Flight:
 
     def release(self, size: int) -> None:
         """Hold so many bytes less."""
-        self._all._release(self, size, end=False)
+        self._all._release(self, size)
 
     def end(self) -> None:
         """The answer was sent or given up: hold nothing for it."""
-        self._all._release(self, self.size, end=True)
+        self._all._end(self)

@@ -78,14 +78,19 @@ class FileSink:
         self._full = full
         self._say = say
         self._torn = False
+        self._end = 0
         self._file = self._open()
 
     def _open(self) -> BinaryIO:
         # Without a buffer, one write is one call: lines of several processes don't mix.
         file = open(self._path, "ab", buffering=0, opener=private_opener)  # noqa: SIM115 (it stays open)
         make_private(self._path, self._say)
-        self._torn = _is_torn(self._path, file)
+        self._look(file)
         return file
+
+    def _look(self, file: BinaryIO) -> None:
+        self._torn = _is_torn(self._path, file)
+        self._end = os.fstat(file.fileno()).st_size
 
     def begin(self) -> None:
         """Begin a new file where this one is full or was moved away, and a new line where the last one has no end."""
@@ -101,13 +106,17 @@ class FileSink:
             fresh = self._open()
             self._file.close()
             self._file = fresh
+        elif os.fstat(self._file.fileno()).st_size != self._end:  # another process writes here, too, and may have died
+            self._look(self._file)
         if self._torn:
             self._file.write(b"\n")
             self._torn = False
 
     def write(self, data: memoryview) -> int:
         """Append."""
-        return self._file.write(data)
+        written = self._file.write(data)
+        self._end = self._file.tell()
+        return written
 
     def _aside(self) -> Path:
         moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
@@ -176,7 +185,7 @@ class LineWriter:
         """Write a line, soon."""
         text = json.dumps(line, ensure_ascii=True, allow_nan=False).encode("ascii") + b"\n"
         with self._lock:
-            if len(self._queue) >= self._most or len(text) > self._room:
+            if self._closed or len(self._queue) >= self._most or len(text) > self._room:
                 self.dropped += 1
             else:
                 self._room -= len(text)
@@ -184,16 +193,19 @@ class LineWriter:
 
     def close(self, seconds: float = 10) -> None:
         """Write what waits, and stop. What can't be written is dropped and counted, after so long without success."""
-        if self._closed:
-            return
-        self._closed = True
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
         self._patience = seconds
         self._closing = time.monotonic() + seconds
         self._ending.set()
         while self._thread.is_alive() and (left := self._closing + 1 - time.monotonic()) > 0:
             self._thread.join(left)
-        if self._thread.is_alive():
-            self.dropped += self.waiting
+        with self._lock:
+            if self._thread.is_alive():  # what it has in hand it may still write
+                self.dropped += len(self._queue)
+                self._queue.clear()
 
     def _run(self) -> None:
         ending = False

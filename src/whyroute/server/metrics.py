@@ -6,7 +6,8 @@ from typing import Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from ..bundles import Bundle, BundleUnsatisfiableError
+from ..bundles.bundle import Bundle
+from ..errors import BundleUnsatisfiableError
 from ..routing.decision import Decision
 from .bundling import BundleRouted
 from .routing import Routed

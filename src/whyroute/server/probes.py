@@ -43,6 +43,10 @@ class Probe:
         """Whether it works. One that hangs is not asked again before it ends."""
         if self._under_way is None or self._under_way.done():
             self._under_way = aside(self._check)
-        answer = asyncio.wrap_future(self._under_way)
-        await asyncio.wait({answer}, timeout=self._seconds)
+        answer = self._under_way
+        waiting = asyncio.wrap_future(answer)
+        waiting.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # an error that comes late is no news
+        await asyncio.wait({waiting}, timeout=self._seconds)
         return answer.done() and answer.exception() is None

@@ -1,9 +1,13 @@
-"""What is kept of each decision: enough, with the pack, to come to it again; never what is sent to a model."""
+"""What is kept of each decision, and never what is sent to a model.
+
+It is enough, with the pack and the providers that were registered, to come to the decision again.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
 
-from ..bundles import Bundle, BundleUnsatisfiableError
+from ..bundles.bundle import Bundle
+from ..errors import BundleUnsatisfiableError
 from ..routing.decision import Decision
 from .bundling import BundleAsked, BundleRouted
 from .packs import PackInForce

@@ -4,15 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..bundles import BundleUnsatisfiableError
-from ..errors import CapabilityUnsatisfiableError, reasons_text
+from ..errors import UnsatisfiableError, reasons_text
 
 __all__ = ["unsatisfiable_pieces"]
 
 
-def unsatisfiable_pieces(
-    error: CapabilityUnsatisfiableError | BundleUnsatisfiableError, request_id: str
-) -> Iterator[str]:
+def unsatisfiable_pieces(error: UnsatisfiableError[Any], request_id: str) -> Iterator[str]:
     """The envelope of an error with the reasons and the explanation in `details`, as JSON text in pieces."""
     yield f'{{"error": {{"code": {_json(error.code)}, "message": {_json(error.message)}, "details": {{'
     if error.tenant_id is not None:
@@ -20,10 +17,7 @@ def unsatisfiable_pieces(
     yield '"reasons": '
     yield from reasons_text(error.reasons)
     yield ', "explanation": '
-    if isinstance(error, CapabilityUnsatisfiableError):
-        yield from error.explanation.iter_json()
-    else:
-        yield error.explanation.to_json()
+    yield from error.explanation.iter_json()
     yield f'}}, "requestId": {_json(request_id)}}}}}'
 
 

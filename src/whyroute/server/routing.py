@@ -12,16 +12,18 @@ from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..documents.json_text import plain
 from ..errors import CapabilityUnsatisfiableError, InvalidRequestError
 from ..explanations import Explanation
+from ..model.timestamps import moment_of, read_moment
 from ..packs import Pack, Resolved
 from ..routing.decision import Decision, outcome_of
 from ..wire.document import field_issues
 from ..wire.request import Request
-from .tenants import Holdings
+from .tenants import Holdings, Route
 
 __all__ = [
     "Asked",
     "Routed",
     "explain",
+    "is_quick",
     "read_asked",
     "read_body",
     "route",
@@ -44,6 +46,7 @@ _OF_TOKEN: Final = (
     "capabilityName",
 )
 _OF_SERVER: Final = ("at", "tokens")
+_QUICK_ANSWER: Final = 10_000  # so many candidates take some milliseconds to write
 _INCLUDES: Final = ("matched", "explanation")
 
 
@@ -66,6 +69,11 @@ class Asked:
     preferred_model: str | None = None
     include: tuple[str, ...] = ()
     why_not: tuple[str, str] | None = None
+
+    @property
+    def route(self) -> Route | None:
+        """What it asks for by name; None for a declaration of its own."""
+        return (self.capability, tuple(sorted(self.labels.items()))) if isinstance(self.capability, str) else None
 
 
 def read_asked(body: Any, *, explaining: bool) -> Asked:
@@ -180,11 +188,25 @@ def route(
         WhyrouteError: The request is broken, or the pack doesn't know the capability.
     """
     resolved, request = _resolved(pack, tenant, holdings, asked, operator_labels, now)
-    solved = request.solve()
+    known = None if asked.include else asked.route
+    solved = None if known is None else holdings.bound(known, read_moment(request.at))
+    if solved is None:
+        solved = request.solve()
+        if known is not None and solved.survivors:
+            holdings.keep_bound(known, solved)
+    solved = solved.hinted(asked.preferred_provider, asked.preferred_model)
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
     answer = "".join(request.answered_json(solved, outcome)) if isinstance(outcome, Decision) else None
     return Routed(resolved, request, outcome, answer, shadow)
+
+
+def is_quick(holdings: Holdings, asked: Asked, now: datetime) -> bool:
+    """Whether a route takes next to no time: it was bound before, something qualifies, and the answer is not long."""
+    if asked.route is None or asked.include or any(not isinstance(value, str) for value in asked.labels.values()):
+        return False
+    solved = holdings.bound(asked.route, moment_of(now))
+    return solved is not None and 0 < solved.survivors.bit_count() <= _QUICK_ANSWER
 
 
 def explain(

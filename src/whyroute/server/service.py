@@ -1,12 +1,11 @@
 """What the server holds, and what its endpoints do with it.
 
-What blocks runs off the event loop: all but `caller` and `route_at_once`.
+What blocks runs off the event loop: all but `caller`, `quick`, and `route` with what `quick` gives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import thread_time
 from typing import Any, Final
 
 from ..basics.issues import Issue
@@ -24,7 +23,6 @@ from .records import bundle_record, decision_record
 from .registrations import Registration, read_registration
 from .storage import Storage
 from .stored import StoredRegistry
-from .swift import SWIFT_BODY, Swift
 from .tenants import Holdings, factory_input
 from .tokenfile import TokenFile
 from .tokens import Caller, authenticate
@@ -39,6 +37,12 @@ PACK_HEADER: Final = b"whyroute-pack"
 """The header of answers under a pack that was kept from before."""
 
 Query = Mapping[str, str]
+
+Question = tuple[routing.Asked, PackInForce, Holdings]
+"""What is asked, under which pack, and what the tenant has under it."""
+
+QUICK_BODY: Final = 1024
+"""How many bytes of a body may be read on the event loop."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,6 @@ class Service:
         tenant: The one tenant that is served without tokens.
         adapters: The adapters of the deployment; None where it only routes.
         decisions: The log of decisions; None for none.
-        swift: What is answered at once.
         clock: What time it is.
     """
 
@@ -68,7 +71,6 @@ class Service:
     tenant: str | None = None
     adapters: AdapterFactoryRegistry | None = None
     decisions: LineWriter | None = None
-    swift: Swift = field(default_factory=Swift)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def caller(self, headers: Headers) -> Caller:
@@ -85,8 +87,7 @@ class Service:
         """The pack in force and what the tenant has under it."""
         while True:
             pack = self.packs.current
-            with stepping_aside():
-                holdings = self.registry.refresh(caller.tenant)
+            holdings = self.registry.refresh(caller.tenant)
             if self.packs.current is pack:
                 return pack, holdings
 
@@ -123,8 +124,7 @@ class Service:
         """Register a provider; when this returns it is on disk."""
         registration = read_registration(_parsed(body))
         self._check_adapter(registration)
-        with stepping_aside():
-            self.registry.add(caller.tenant, registration)
+        self.registry.add(caller.tenant, registration)
         return {"providerId": registration.id}
 
     def _check_adapter(self, registration: Registration) -> None:
@@ -145,14 +145,38 @@ class Service:
         registered = any(registration.id == provider_id for registration in holdings.registrations)
         if not registered and provider_id in holdings.pack_ids:
             raise ApiError("registry-read-only", "the rule pack provides it; it can't be unregistered", details)
-        if not self.registry.remove(caller.tenant, provider_id):
+        with stepping_aside():
+            removed = self.registry.remove(caller.tenant, provider_id)
+        if not removed:
             raise ApiError("provider-not-found", "there is no provider of this id", details)
         return {"providerId": provider_id, "unregistered": True}
 
     # Routing.
 
-    def route(self, caller: Caller, body: bytes, request_id: str) -> str:
+    def quick(self, caller: Caller, body: bytes) -> Question | None:
+        """What a body asks for, where `route` takes next to no time; else None.
+
+        It runs on the event loop, so it waits neither for a database nor for an index that is being made.
+        """
+        if len(body) > QUICK_BODY:
+            return None
+        try:
+            asked = routing.read_asked(_parsed(body), explaining=False)
+            pack, holdings = self.packs.current, self.registry.at_once(caller.tenant)
+        except WhyrouteError:
+            return None  # it is told of by whoever has the time
+        if holdings is None or self.packs.current is not pack or not routing.is_quick(holdings, asked, self.clock()):
+            return None
+        return asked, pack, holdings
+
+    def route(self, caller: Caller, body: bytes, request_id: str, question: Question | None = None) -> str:
         """Route, and note the decision.
+
+        Args:
+            caller: Whose request it is.
+            body: What it asks for.
+            request_id: Its id.
+            question: The body as it was read already.
 
         Returns:
             The answer as JSON text.
@@ -160,59 +184,17 @@ class Service:
         Raises:
             CapabilityUnsatisfiableError: Nothing qualifies.
         """
-        now, began = self.clock(), thread_time()
+        now = self.clock()
         try:
-            asked = routing.read_asked(_parsed(body), explaining=False)
-            pack, holdings = self._held(caller)
+            if question is None:
+                asked = routing.read_asked(_parsed(body), explaining=False)
+                pack, holdings = self._held(caller)
+            else:
+                asked, pack, holdings = question
             routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
         except WhyrouteError:
             self.metrics.refused()
             raise
-        seconds = thread_time() - began
-        self._note(routed, asked, request_id, caller, pack, holdings, now)  # first, for it makes the digest
-        if isinstance(asked.capability, str) and routed.answer is not None and len(body) <= SWIFT_BODY:
-            self.swift.note(caller.tenant, asked.capability, asked.labels, holdings, seconds)
-        return _answer_of(routed)
-
-    def route_at_once(self, caller: Caller, body: bytes, request_id: str) -> str | None:
-        """`route` where it takes next to no time, as is known from the last time; else None, and nothing was done.
-
-        It runs on the event loop, so it waits neither for a database nor for an index that is being made.
-        """
-        if len(body) > SWIFT_BODY:
-            return None
-        now, began = self.clock(), thread_time()
-        try:
-            asked = routing.read_asked(_parsed(body), explaining=False)
-            pack = self.packs.current
-            capability = asked.capability
-            if asked.include or not isinstance(capability, str):
-                return None
-            holdings = self.registry.at_once(caller.tenant)
-            if holdings is None or self.packs.current is not pack:
-                return None
-            if not self.swift.knows(caller.tenant, capability, asked.labels, holdings):
-                return None
-            routed = routing.route(pack.pack, caller.tenant, holdings, asked, self.packs.operator_labels, now)
-        except WhyrouteError:
-            return None  # it is told of by whoever has the time
-        if routed.answer is None:
-            self.swift.forget(caller.tenant, capability, asked.labels)
-            return None
-        self.swift.note(caller.tenant, capability, asked.labels, holdings, thread_time() - began)
-        self._note(routed, asked, request_id, caller, pack, holdings, now)
-        return routed.answer
-
-    def _note(
-        self,
-        routed: routing.Routed,
-        asked: routing.Asked,
-        request_id: str,
-        caller: Caller,
-        pack: PackInForce,
-        holdings: Holdings,
-        now: datetime,
-    ) -> None:
         self.metrics.routed(routed)
         if self.decisions is not None:
             self.decisions.put(
@@ -220,6 +202,7 @@ class Service:
                     routed, asked, request_id=request_id, caller=caller, pack=pack, holdings=holdings, now=now
                 )
             )
+        return _answer_of(routed)
 
     def bundle(self, caller: Caller, body: bytes, request_id: str) -> str:
         """Route several capabilities together, and note the decision.

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
@@ -12,6 +13,7 @@ from ..providers.adapters import AdapterFactoryRegistry
 from .registrations import Quota, Registration
 from .storage import Storage
 from .tenants import Holdings, holdings_of
+from .turns import stepping_aside
 
 __all__ = ["StoredRegistry"]
 
@@ -54,18 +56,21 @@ class StoredRegistry:
         """
         pack = self._pack()
         pack.policy(tenant)  # nobody else's name is looked up, or kept
-        version = self._storage.version(tenant)
+        with stepping_aside():
+            version = self._storage.version(tenant)
         held = self._held.get(tenant)
         if held is not None and held[0] is pack and held[1].version == version:
             return held[1]
         with self._lock:
             lock = self._locks.setdefault(tenant, threading.Lock())
-        with lock:
+        with _held(lock):
             held = self._held.get(tenant)
             before = held[1] if held is not None and held[0] is pack else None
-            if before is not None and before.version >= version:
-                return before
-            version, registrations = self._storage.load(tenant)
+            with stepping_aside():
+                # Asked again, for others may have loaded it meanwhile. A database that was put back has an earlier one.
+                if before is not None and before.version == self._storage.version(tenant):
+                    return before
+                version, registrations = self._storage.load(tenant)
             found = holdings_of(pack, tenant, version, registrations, self._adapters, before)
             self._held[tenant] = (pack, found)
             return found
@@ -87,13 +92,14 @@ class StoredRegistry:
         """
         with self._lock:
             lock = self._adding.setdefault(tenant, threading.Lock())
-        with lock:
+        with _held(lock):
             held = self.refresh(tenant)
             if registration.id in held.providers:
                 raise DuplicateProviderError(registration.id, tenant)
             if self._quota is not None:
                 self._quota.check(held.registrations, registration)
-            self._storage.add(tenant, registration)
+            with stepping_aside():
+                self._storage.add(tenant, registration)
 
     def remove(self, tenant: str, provider_id: str) -> bool:
         """Forget a registration; False when there is none. It blocks."""
@@ -107,7 +113,8 @@ class StoredRegistry:
 
     def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
         """The tenant's provider of that id among those that are held."""
-        for provider, metadata in zip(self.list(tenant), self.list(tenant).metadata, strict=True):
+        catalog = self.list(tenant)
+        for provider, metadata in zip(catalog, catalog.metadata, strict=True):
             if metadata.id == provider_id:
                 return provider
         return None
@@ -133,3 +140,14 @@ class StoredRegistry:
         """The tenant's registered providers that can't be set up."""
         held = self._held.get(tenant)
         return () if held is None else held[1].failures
+
+
+@contextmanager
+def _held(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock that others may hold while they wait for a disk: whoever waits for it needs no turn."""
+    with stepping_aside():
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

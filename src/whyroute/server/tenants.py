@@ -5,18 +5,27 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from ..basics.issues import shown
-from ..catalog.catalog import Catalog, Member
+from ..catalog.candidate import Member
+from ..catalog.catalog import Catalog
 from ..errors import AdapterConfigError
 from ..model.metadata import ProviderMetadata
 from ..model.provider import DeclaredProvider, ModelProvider, SetupFailure
+from ..model.timestamps import Moment
 from ..packs import Pack, metadata_document
 from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry
+from ..solving.request import Solved
 from .registrations import Registration
 
-__all__ = ["Holdings", "factory_input", "holdings_of"]
+__all__ = ["Holdings", "Route", "factory_input", "holdings_of"]
 
+Route = tuple[str, tuple[tuple[str, str], ...]]
+"""A capability of the pack, and the labels that a request gives itself, sorted."""
+
+_BOUND: Final = 1000  # how many bound routes are kept at most
+_BOUND_BITS: Final = 1 << 26  # and how many candidates they have together
 _UPDATE_AT_MOST = 16  # past so many new providers at once, indexing afresh is cheaper than updating
 
 
@@ -30,6 +39,8 @@ class Holdings:
         catalog: The candidates: the pack's providers, then those that are registered and set up.
         failures: Those that are registered and can't be set up.
         pack_ids: The ids of the pack's providers that it sees.
+
+    What is bound to these candidates is kept here, and goes with them.
     """
 
     version: int
@@ -38,6 +49,18 @@ class Holdings:
     failures: tuple[SetupFailure, ...]
     pack_ids: frozenset[str]
     _members: tuple[Member, ...] = field(default=(), repr=False)
+    _bound: dict[Route, Solved] = field(default_factory=dict, repr=False, compare=False)
+
+    def bound(self, route: Route, at: Moment) -> Solved | None:
+        """A route to a capability of the pack as it was bound before, where the same rules are in force at a time."""
+        found = self._bound.get(route)
+        return None if found is None or found.at is None or not found.terms.is_same_period(found.at, at) else found
+
+    def keep_bound(self, route: Route, solved: Solved) -> None:
+        """Keep a route that was bound, as long as there is room."""
+        if len(self._bound) >= min(_BOUND, _BOUND_BITS // (self.catalog.size + 1) + 1):
+            self._bound.clear()
+        self._bound[route] = solved
 
     @cached_property
     def providers(self) -> Mapping[str, ProviderMetadata]:

@@ -16,7 +16,7 @@ from ..documents.fields import OrAbsent, WireModel
 from ..documents.json_text import JsonTextError, read_json
 from ..documents.model_issues import read_model
 from ..errors import InvalidInputError, WhyrouteError
-from ..model.timestamps import moment_issues, read_moment, written
+from ..model.timestamps import moment_issues, moment_of, read_moment, written
 from .envelope import ApiError
 
 __all__ = [
@@ -200,4 +200,4 @@ def _hash(secret: str) -> str:
 
 
 def _instant(moment: datetime) -> int:
-    return read_moment(written(moment)).start
+    return moment_of(moment).start

@@ -8,19 +8,21 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from math import gcd
 from typing import Any, Protocol, overload
 
 from ..basics import bits
 from ..basics.numbers import Number, scaled, wire_number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..model.capability import Preference
 
-__all__ = ["Order", "Orders", "RankedCandidates", "Ranking", "Scores", "Weights", "Wishes", "rank"]
+__all__ = ["Gains", "RankedCandidates", "Ranking", "Scores", "TieBreak", "TieBreaks", "Weights", "rank"]
 
 
-class Wish(Protocol):
+class Gain(Protocol):
     """A weight that some candidates gain."""
 
     @property
@@ -34,7 +36,7 @@ class Wish(Protocol):
         ...
 
 
-class Order(Protocol):
+class TieBreak(Protocol):
     """An order of candidates with equal scores."""
 
     @property
@@ -47,8 +49,8 @@ class Order(Protocol):
         ...
 
 
-Wishes = Sequence[Wish]
-Orders = Sequence[Order]
+Gains = Sequence[Gain]
+TieBreaks = Sequence[TieBreak]
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Scores:
     exponent: int
 
     @classmethod
-    def of(cls, weights: Weights, catalog: Catalog, wishes: Wishes = ()) -> Scores:
+    def of(cls, weights: Weights, catalog: Catalog, wishes: Gains = ()) -> Scores:
         """The scores of every candidate of a catalog.
 
         Args:
@@ -156,7 +158,7 @@ class Weights:
         return cls(tuple((key, weight // unit) for key, weight in sums.items() if weight), unit, low, exponent)
 
 
-def _foremost(members: int, orders: Orders) -> int:
+def _foremost(members: int, orders: TieBreaks) -> int:
     """Those of a set of equal scores that only the tie-break order tells apart from its first."""
     for order in orders:
         members = order.foremost(members)
@@ -176,7 +178,7 @@ class _Classes:
     # `ends` counts the candidates up to and with it. So what is kept stays within a few bytes a candidate.
     __slots__ = ("_lock", "_numbers", "_orders", "_rest", "_scores", "ends", "kept")
 
-    def __init__(self, scores: Scores, orders: Orders, parts: list[int]) -> None:
+    def __init__(self, scores: Scores, orders: TieBreaks, parts: list[int]) -> None:
         self._scores = scores
         self._orders = orders
         self._rest = parts
@@ -251,7 +253,7 @@ class Ranking:
     )
 
     def __init__(
-        self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: Orders = ()
+        self, catalog: Catalog, scores: Scores, members: int, matching: int, *, fallback: bool, orders: TieBreaks = ()
     ) -> None:
         self.catalog = catalog
         self.scores = scores
@@ -266,7 +268,8 @@ class Ranking:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The classes are found again where they are asked for.
-        return _restored, (self.catalog, self.scores, self.members, self.matching, self.fallback, self.orders)
+        make = partial(Ranking, fallback=self.fallback, orders=self.orders)
+        return make, (self.catalog, self.scores, self.members, self.matching)
 
     @property
     def _classes(self) -> _Classes:
@@ -366,10 +369,6 @@ _BITS_A_NUMBER = 32
 """What a number takes in an array."""
 
 
-def _restored(catalog: Catalog, scores: Scores, members: int, matching: int, fallback: bool, orders: Orders) -> Ranking:
-    return Ranking(catalog, scores, members, matching, fallback=fallback, orders=orders)
-
-
 class RankedCandidates(Sequence[Candidate]):
     """Candidates in rank order, made when they are read. Length and index cost no pass over the candidates.
 
@@ -428,7 +427,7 @@ def rank(
     preferred_provider: str | None = None,
     preferred_model: str | None = None,
     *,
-    orders: Orders = (),
+    orders: TieBreaks = (),
 ) -> Ranking:
     """Rank the candidates of a set that is not empty.
 

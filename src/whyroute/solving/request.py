@@ -1,81 +1,35 @@
 """A request, compiled and solved: what a decision, a failed answer and an explanation are made from."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from ..basics import bits
-from ..basics.issues import Issue, kind_of, shown
 from ..basics.numbers import Number
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import (
     Constraints,
     NamedConstraint,
-    Origin,
-    Origins,
     Terms,
     request_terms,
     rule_constraint,
 )
-from ..engine.single import EngineName, engine_named
-from ..errors import InvalidRequestError
-from ..model.capability import Capability, FeatureNeed, read_capability
-from ..model.policy import TenantPolicy, read_policy
-from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
-from ..model.regions import NO_REGIONS, Regions
-from ..model.request_facts import fact_issues
-from ..model.timestamps import Moment, read_moment, written
+from ..engine.single import EngineName, engine_named, intersection
+from ..model.capability import Capability
+from ..model.policy import TenantPolicy
+from ..model.provider import DeclaredProvider, SetupFailure
+from ..model.regions import NO_REGIONS
+from ..model.timestamps import Moment
 from .ranking import Ranking, Scores, Weights, rank
+from .situation import Situation
 
 if TYPE_CHECKING:
     from ..constraints.rule_terms import ActiveRules, RuleSet, RuleTerm, Wish
-    from ..constraints.rulebook import Entry, Rulebook
-    from ..constraints.three_valued import EvalContext
-    from ..model.condition import Condition
-    from ..model.rule import Rule, Waiver
+    from ..constraints.rulebook import Entry
 
-__all__ = [
-    "RequestTerms",
-    "RuleArguments",
-    "Shadow",
-    "Situation",
-    "Solved",
-    "read_at",
-    "read_rest",
-    "situation_of",
-    "solve",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """Rules, and what they depend on beside the declaration, the policy, the candidates and the time.
-
-    Attributes:
-        book: The rules.
-        context: The groups of regions and the tokens of the call.
-        labels: What the request says of itself.
-        capability: The capability's name; None when it is declared in place.
-        origins: Where constraints are written, by their ids.
-        contacts: Whom to ask about clauses, by their constraints' ids.
-    """
-
-    book: "Rulebook"
-    context: "EvalContext"
-    labels: Mapping[str, str]
-    capability: str | None
-    origins: Origins | None = None
-    contacts: Mapping[str, str] | None = None
-
-    def asked(self, capability: Capability, policy: TenantPolicy | None) -> "tuple[tuple[int, Entry], ...]":
-        """The rules that apply to a declaration under a policy, whatever the time, each with its place in the book."""
-        from ..constraints.rulebook import RequestFacts  # noqa: PLC0415 (takes long to load, and most requests have no rules)
-
-        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
-        tenant = None if policy is None else policy.tenant_id
-        return self.book.asked(RequestFacts(capability.kind, features, self.capability, self.labels, tenant))
+__all__ = ["RequestTerms", "Shadow", "Solved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +37,32 @@ class Shadow:
     """What enforcing the rules that are only tried out would give.
 
     Attributes:
-        pick: The candidate that would be picked; None when nothing would qualify.
-        by: The ids of those rules that would reject a candidate that qualifies, or change the rank of one.
+        picks: The candidate of each slot that would be picked, where a request for one capability has one slot without
+            a name; None when nothing would qualify, or nothing was found.
+        by: The ids of those rules that would reject a candidate that qualifies, or prefer one.
+        proved: Whether that is proved; no when the search ended at its limit.
     """
 
-    pick: Candidate | None
+    picks: Mapping[str, Candidate] | None
     by: tuple[str, ...]
+    proved: bool = True
+
+    @property
+    def pick(self) -> Candidate | None:
+        """The candidate of one capability that would be picked; None when nothing would qualify."""
+        return None if self.picks is None else self.picks[""]
 
     def to_dict(self) -> dict[str, Any]:
         """What it would be, as it goes over the wire."""
-        outcome: dict[str, Any] = {"unsatisfiable": True} if self.pick is None else {"pick": self.pick.to_dict()}
-        return {**outcome, "by": list(self.by)}
+        found: dict[str, Any] = {}
+        if self.picks is None:
+            found |= {"unsatisfiable": True} if self.proved else {}
+        elif "" in self.picks:
+            found["pick"] = self.picks[""].to_dict()
+        else:
+            found["picks"] = {name: candidate.to_dict() for name, candidate in self.picks.items()}
+        found["by"] = list(self.by)
+        return found if self.proved else {**found, "proved": False}
 
 
 @dataclass(slots=True)
@@ -190,20 +159,16 @@ class Solved:
         active = self.active
         if active is None or not active.has_shadows:
             return None
-        left, by = self.survivors, []
-        for term in active.rules.shadow_terms:
-            admitted = term.admitted(self.catalog)
-            left &= admitted
-            if self.survivors & ~admitted:
-                by.append(term.rule.name)
+        terms, catalog = active.rules.shadow_terms, self.catalog
+        by = [term.rule.name for term in terms if self.survivors & ~term.admitted(catalog)]
         by += [wish.rule.name for wish in active.all_wishes if wish.rule.shadow and wish.members & self.survivors]
         by += [each.rule.name for each in active.all_orderings if each.rule.shadow and each.tells(self.survivors)]
         named = set(by)
         ids = tuple(f"rules/{name}" for name in active.rules.names if name in named)
-        if not left:
-            return Shadow(None, ids)
         enforced = self.enforced
-        return Shadow(self.catalog.candidate(enforced.ranked(enforced.survivors).best()), ids)
+        if not enforced.survivors:
+            return Shadow(None, ids)
+        return Shadow({"": catalog.candidate(enforced.ranked(enforced.survivors).best())}, ids)
 
     @property
     def enforced(self) -> "Solved":
@@ -213,9 +178,8 @@ class Solved:
         """
         if self.active is None or not self.active.has_shadows:
             return self
-        left = self.survivors
-        for term in self.active.rules.shadow_terms:
-            left &= term.admitted(self.catalog)
+        terms = self.active.rules.shadow_terms
+        left = intersection(self.survivors, [term.admitted(self.catalog) for term in terms])
         active = self.active.enforced()
         weights = Weights.of(self.capability.prefer, [wish.weight for wish in active.wishes])
         return replace(self, survivors=left, active=active, weights=weights, _scores=None)
@@ -250,7 +214,7 @@ class Solved:
         return found
 
     def hinted(self, preferred_provider: str | None, preferred_model: str | None) -> "Solved":
-        """The same request with other hints, and other providers that could not be set up."""
+        """The same request with other hints."""
         return Solved(
             self.terms,
             self.catalog,
@@ -346,20 +310,24 @@ class RequestTerms:
             setup_failures,
         )
 
+    def is_same_period(self, one: Moment, other: Moment) -> bool:
+        """Whether the same rules and waivers are in force at two times."""
+        return bisect_right(self.changes, one.start) == bisect_right(self.changes, other.start)
+
     def rule_terms(self, at: Moment | None) -> "tuple[RuleTerm, ...]":
         """What the rules compare that require or forbid at a time."""
         return self._in_force(at)[0].terms if self._asked else ()
 
     def _in_force(self, at: Moment | None) -> "tuple[RuleSet, Terms, Weights]":
         """The rules that are in force at a time, all terms, and what all preferences weigh; once for each period."""
-        from ..constraints.rule_terms import RuleSet  # noqa: PLC0415
-        from ..constraints.rulebook import in_force  # noqa: PLC0415 (as above)
-
         if at is None and self.changes:
             raise ValueError("a request whose rules have dates is solved at a time")
         period = 0 if at is None else bisect_right(self.changes, at.start)
         found = self._intervals.get(period)
         if found is None:
+            from ..constraints.rule_terms import RuleSet  # noqa: PLC0415
+            from ..constraints.rulebook import in_force  # noqa: PLC0415 (as above)
+
             assert self.situation is not None  # there are no rules without one
             now = Moment(0, 0) if at is None else at
             rules = RuleSet.of(in_force(self._asked, now), self.situation.context)
@@ -368,163 +336,3 @@ class RequestTerms:
                 weights = Weights.of(self.capability.prefer, rules.weights)
             found = self._intervals[period] = rules, (*self._terms, *rules.constraints), weights
         return found
-
-
-def solve(
-    capability: Capability | Mapping[str, Any],
-    providers: Iterable[Any],
-    *,
-    policy: TenantPolicy | Mapping[str, Any] | None = None,
-    preferred_provider: str | None = None,
-    preferred_model: str | None = None,
-    setup_failures: Sequence[SetupFailure | Mapping[str, Any]] = (),
-    situation: Situation | None = None,
-    at: Moment | None = None,
-    engine: EngineName = "bitset",
-) -> Solved:
-    """Compile a request against the catalog and solve it.
-
-    Takes the arguments of `route`, its rules as a situation and its time as it is read.
-    """
-    failures = read_rest(preferred_provider, preferred_model, setup_failures)
-    terms = RequestTerms(read_capability(capability), None if policy is None else read_policy(policy), situation)
-    return terms.solved(
-        providers if isinstance(providers, Catalog) else Catalog(providers),
-        at,
-        preferred_provider=preferred_provider,
-        preferred_model=preferred_model,
-        setup_failures=failures,
-        engine=engine,
-    )
-
-
-class RuleArguments(TypedDict, total=False):
-    """The arguments of `route` that are about rules.
-
-    Attributes:
-        rules: What policy authors require, forbid and prefer, in order; or a Rulebook, which has the waivers,
-            conditions and regions already and is read once for any number of routes.
-        waivers: Exceptions from waivable rules.
-        conditions: Named conditions, which rules and waivers refer to by `is`.
-        regions: Groups of regions: the name of a group means its members too, in needs, policies and rules.
-        labels: What the request says of itself; rules may look at it.
-        at: The request's time, which decides about rules and waivers with dates; the present when absent.
-        tokens: What the call uses, `prompt` and `completion`; without it nobody knows what the call costs.
-        capability_name: The capability's name; rules may look at it.
-        origins: Where constraints are written, by their ids.
-    """
-
-    rules: "Rulebook | Iterable[Rule | Mapping[str, Any]]"
-    waivers: "Iterable[Waiver | Mapping[str, Any]]"
-    conditions: "Mapping[str, Condition | Mapping[str, Any]] | None"
-    regions: Regions | Mapping[str, Sequence[str]] | None
-    labels: Mapping[str, str] | None
-    at: datetime | str | None
-    tokens: Mapping[str, int] | None
-    capability_name: str | None
-    origins: Origins | None
-
-
-def situation_of(
-    *,
-    rules: "Rulebook | Iterable[Any]" = (),
-    waivers: Iterable[Any] = (),
-    conditions: Mapping[str, Any] | None = None,
-    regions: Any = None,
-    labels: Mapping[str, str] | None = None,
-    at: datetime | str | None = None,
-    tokens: Any = None,
-    capability_name: str | None = None,
-    origins: Origins | None = None,
-) -> tuple[Situation | None, Moment | None]:
-    """Read the rules of a request and what they depend on, as `route` takes them, and its time.
-
-    Returns:
-        None for both where there are neither rules nor groups of regions: nothing depends on the rest.
-
-    Raises:
-        InvalidRequestError: Something is broken; all issues.
-    """
-    issues = _argument_issues(rules, waivers, capability_name, origins)
-    if issues:
-        raise InvalidRequestError(issues)
-    if not (rules or waivers or conditions or regions or origins):
-        # Nothing looks at the rest, but a broken one is no less broken.
-        if at is not None or tokens is not None or labels is not None:
-            _read_facts(labels, at, tokens)
-        return None, None
-    from ..constraints.rulebook import read_rulebook  # noqa: PLC0415
-    from ..constraints.three_valued import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)
-
-    book = read_rulebook(rules, waivers=waivers, conditions=conditions, regions=regions)
-    moment, call = _read_facts(labels, at, tokens)
-    context = EvalContext(book.regions, None if call is None else Call.of(*call))
-    return Situation(book, context, dict(labels or {}), capability_name, origins), moment
-
-
-def read_at(at: datetime | str | None) -> Moment:
-    """A time as `route` takes it; the present when absent.
-
-    Raises:
-        InvalidRequestError: It is no time.
-    """
-    return _read_facts(None, at, None)[0]
-
-
-def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
-    """What is wrong with arguments that nothing else looks at, or whose absence would be taken for none."""
-    issues = [
-        Issue(f"/{name}", f"null; {name} are a list, which may be empty")
-        for name, given in (("rules", rules), ("waivers", waivers))
-        if given is None
-    ]
-    if capability_name is not None and not isinstance(capability_name, str):
-        message = f"{shown(capability_name)} is {kind_of(capability_name)}; a string is expected"
-        issues.append(Issue("/capabilityName", message))
-    if origins is not None and not _are_origins(origins):
-        issues.append(Issue("/origins", "origins are lists of Origin in an object, by the ids of constraints"))
-    return issues
-
-
-def _are_origins(given: Any) -> bool:
-    return isinstance(given, Mapping) and all(
-        isinstance(name, str) and isinstance(places, list | tuple) and all(isinstance(each, Origin) for each in places)
-        for name, places in given.items()
-    )
-
-
-def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number, Number] | None]:
-    """A request's time, and the tokens of its call."""
-    if isinstance(at, datetime):
-        at = at.astimezone(UTC).isoformat() if at.tzinfo is not None else str(at)
-    given = {"labels": labels, "at": at, "tokens": tokens}
-    issues = fact_issues({key: value for key, value in given.items() if value is not None})
-    if issues:
-        raise InvalidRequestError(issues)
-    moment = read_moment(written(datetime.now(UTC)) if at is None else at)
-    return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
-
-
-def read_rest(
-    preferred_provider: str | None,
-    preferred_model: str | None,
-    setup_failures: Sequence[SetupFailure | Mapping[str, Any]],
-) -> tuple[SetupFailure, ...]:
-    """Check the hints of a request, and read its setup failures.
-
-    Raises:
-        InvalidRequestError: Something is broken; all issues.
-    """
-    issues = [
-        Issue(path, f"{shown(hint)} is {kind_of(hint)}; a string is expected")
-        for path, hint in (("/preferredProvider", preferred_provider), ("/preferredModel", preferred_model))
-        if hint is not None and not isinstance(hint, str)
-    ]
-    failures: tuple[SetupFailure, ...] = ()
-    try:
-        failures = read_setup_failures(setup_failures, "/setupFailures")
-    except InvalidRequestError as error:
-        issues += error.issues
-    if issues:
-        raise InvalidRequestError(issues)
-    return failures

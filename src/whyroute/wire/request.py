@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
@@ -29,11 +28,13 @@ from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
 from ..routing.decision import Decision, outcome_of
-from ..solving.request import RequestTerms, Situation, Solved
+from ..solving.request import RequestTerms, Solved
+from ..solving.situation import Situation
+from .answering import Answerable
 from .document import WireRequest, field_issues
 
 if TYPE_CHECKING:
-    from ..bundles.wire import BundleRequest
+    from .bundles import BundleRequest
 
 __all__ = [
     "answer",
@@ -94,27 +95,8 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-class Request:
-    """A wire request, read and checked.
-
-    Attributes:
-        terms: The request, prepared.
-        catalog: The providers.
-        at: The time of the request, as it was written.
-        document: The request as it was given, with its time filled in.
-    """
-
-    __slots__ = (
-        "at",
-        "catalog",
-        "document",
-        "include",
-        "preferred_model",
-        "preferred_provider",
-        "setup_failures",
-        "terms",
-        "why_not",
-    )
+class Request(Answerable[Solved, Decision | CapabilityUnsatisfiableError, tuple[str, str]]):
+    """A wire request for one capability, read and checked: prepared as `terms`."""
 
     def __init__(
         self,
@@ -123,16 +105,13 @@ class Request:
         catalog: Catalog,
         setup_failures: tuple[SetupFailure, ...],
     ) -> None:
-        self.document = document
+        asked: dict[str, str] | None = document.get("whyNot")
+        super().__init__(
+            document, catalog, setup_failures, None if asked is None else (asked["provider"], asked["model"])
+        )
         self.terms = terms
-        self.catalog = catalog
-        self.setup_failures = setup_failures
         self.preferred_provider: str | None = document.get("preferredProvider")
         self.preferred_model: str | None = document.get("preferredModel")
-        asked: dict[str, str] | None = document.get("whyNot")
-        self.why_not: tuple[str, str] | None = None if asked is None else (asked["provider"], asked["model"])
-        self.include: tuple[str, ...] = tuple(document.get("include", ()))
-        self.at: str = document["at"]
 
     def solve(self, engine: EngineName = "bitset") -> Solved:
         """The request, compiled and solved."""
@@ -145,60 +124,13 @@ class Request:
             engine=engine,
         )
 
+    def outcome(self, solved: Solved) -> Decision | CapabilityUnsatisfiableError:
+        """The decision, or the error that says that nothing qualifies."""
+        return outcome_of(solved)
+
     def explanation(self, solved: Solved) -> Explanation:
         """Why the request comes out as it does."""
         return Explanation(solved, self.why_not)
-
-    def answer(self, engine: EngineName = "bitset") -> dict[str, Any]:
-        """The wire answer."""
-        solved = self.solve(engine)
-        return self.answered(solved, outcome_of(solved))
-
-    def answered(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> dict[str, Any]:
-        """The wire answer of a request that was solved already, and what it came to."""
-        return {_KIND_OF_ANSWER[type(outcome)]: outcome.to_dict(), **self._beside(solved)}
-
-    def answer_json(self, engine: EngineName = "bitset", *, head: str = "{") -> tuple[bool, Iterator[str]]:
-        """Whether a candidate qualifies, and `answer` as JSON text in pieces, which end between values.
-
-        Args:
-            head: What the text begins with: a brace, and members that stand before those of the answer.
-        """
-        solved = self.solve(engine)
-        outcome = outcome_of(solved)
-        return isinstance(outcome, Decision), self.answered_json(solved, outcome, head=head)
-
-    def answered_json(
-        self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError, *, head: str = "{"
-    ) -> Iterator[str]:
-        """`answered` as JSON text in pieces, as `answer_json` gives them."""
-        return chain((head,), self._members(solved, outcome))
-
-    def _members(self, solved: Solved, outcome: Decision | CapabilityUnsatisfiableError) -> Iterator[str]:
-        beside = _json(self._beside(solved))
-        yield f'"{_KIND_OF_ANSWER[type(outcome)]}": '
-        if isinstance(outcome, Decision):
-            yield outcome.to_json()
-        else:
-            yield from outcome.iter_json()
-        yield f", {beside[1:]}"
-
-    def _beside(self, solved: Solved) -> dict[str, Any]:
-        """What an answer has beside its decision or error."""
-        found: dict[str, Any] = {"at": self.at}
-        if (shadow := solved.shadow) is not None:
-            found["shadow"] = shadow.to_dict()
-        if "matched" in self.include:
-            found["matched"] = [candidate.to_dict() for candidate in solved.matched()]
-        if "explanation" in self.include:
-            found["explanation"] = self.explanation(solved).to_dict()
-        if "request" in self.include:
-            kept = {key: value for key, value in self.document.items() if key not in ("include", "id")}
-            found["request"] = plain(kept)[0]
-        return found
-
-
-_KIND_OF_ANSWER: dict[type, str] = {Decision: "decision", CapabilityUnsatisfiableError: "error"}
 
 
 def read_any_request(request: Any, *, now: datetime | None = None) -> "Request | BundleRequest":
@@ -210,7 +142,8 @@ def read_any_request(request: Any, *, now: datetime | None = None) -> "Request |
 
 def read_bundle_request(request: Any, *, now: datetime | None = None) -> "BundleRequest":
     """Check a wire request for a bundle, and read its parts. Arguments and errors are those of `read_request`."""
-    from ..bundles.wire import read_bundle  # noqa: PLC0415 (takes long to load, and most requests are for one capability)
+    from ..bundles.reading import read_slots, read_together  # noqa: PLC0415
+    from .bundles import BundleRequest, note_problems  # noqa: PLC0415 (takes long to load, and few requests are such)
 
     if not isinstance(request, Mapping):
         raise InvalidRequestError([Issue("", f"{kind_of(request)}; a request is an object")])
@@ -220,10 +153,11 @@ def read_bundle_request(request: Any, *, now: datetime | None = None) -> "Bundle
     policy = reader.policy()
     providers = reader.providers()
     failures = reader.setup_failures()
-    parts = read_bundle(document, reader.request_issues, reader.errors)
+    note_problems(document, reader.request_issues, reader.errors)
     reader.raise_problems()
-    assert parts is not None  # its problems were raised
-    return parts(Catalog.of_members(providers), policy, failures, _situation(document))
+    slots, _ = read_slots(document["slots"], _situation(document))
+    ties = read_together(document.get("together", ()), document["slots"])
+    return BundleRequest(document, slots, ties, Catalog.of_members(providers), policy, failures)
 
 
 def read_request(request: Any, *, now: datetime | None = None) -> Request:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from ..bundles.ties import EXACT_FIELDS, NUMBER_FIELDS
 from ..constraints.terms import COMPARE
 from ..documents.schema_issues import capability_schema
 from ..model.condition import Condition
@@ -14,6 +13,7 @@ from ..model.metadata import ModelCost, ModelInfo, ProviderMetadata
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.rule import Rule, Waiver
+from ..solving.ties import EXACT_FIELDS, NUMBER_FIELDS
 from .document import DEFINED, CandidateNames, WireRequest, WrittenAt
 
 __all__ = [

@@ -12,7 +12,7 @@ import pytest
 
 from serverkit import Answer, Kit, called, make_kit, provider
 from whyroute.engine.deadlines import TooLateError, check_time, due_within
-from whyroute.engine.joint import Budget
+from whyroute.engine.joint import SearchBudget
 from whyroute.model.features import FEATURES
 from whyroute.server.bundling import MAX_SLOTS, MAX_TIES
 from whyroute.server.limits import Limits
@@ -166,10 +166,10 @@ def test_time_that_is_up_ends_what_asks() -> None:
             with pytest.raises(TooLateError):
                 check_time()
             with pytest.raises(TooLateError):
-                Budget(None).spend()
+                SearchBudget(None).spend()
         check_time()
     check_time()
-    Budget(None).spend()
+    SearchBudget(None).spend()
 
 
 def test_who_only_looks_something_up_waits_for_no_question(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:

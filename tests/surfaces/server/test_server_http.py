@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from serverkit import PACK, Answer, Kit, make_kit, provider, registration, segment
-from whyroute.bundles import BundleLimitError
+from whyroute import BundleLimitError
 from whyroute.model.features import FEATURES
 from whyroute.packs import load_pack
 from whyroute.server.cursors import Cursors

@@ -252,6 +252,19 @@ def test_it_keeps_the_registries_protocol(tmp_path: Path) -> None:
     storage.close()
 
 
+def test_a_database_that_was_put_back_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage, empty = Storage(str(tmp_path / "p.db")), Storage(str(tmp_path / "q.db"))
+    pack = load_pack(TESTS / "data" / "server" / "pack.yaml")
+    registry = StoredRegistry(storage, lambda: pack)
+    for name in ("a", "b"):
+        registry.register("beta", DeclaredProvider(metadata(name)))
+    before = {each.metadata.id for each in registry.refresh("beta").catalog}
+    monkeypatch.setattr(registry, "_storage", empty)
+    assert before - {each.metadata.id for each in registry.refresh("beta").catalog} == {"a", "b"}
+    storage.close()
+    empty.close()
+
+
 def test_the_catalog_is_updated_and_made_again_alike(tmp_path: Path) -> None:
     storage = Storage(str(tmp_path / "p.db"))
     pack = load_pack(TESTS / "data" / "server" / "pack.yaml")

@@ -88,6 +88,13 @@ def check_one_slot(request: Json) -> None:
         assert own == route["explanation"][key]
     picks = [each["picks"][name] for each in bundle["explanation"]["relaxations"]]
     assert picks == [each["pick"] for each in route["explanation"]["relaxations"]]
+    patches = [
+        [{**each, "path": each["path"].removeprefix(f"/slots/{name}")} for each in relaxation["patch"]]
+        for relaxation in bundle["explanation"]["relaxations"]
+    ]
+    assert patches == [each["patch"] for each in route["explanation"]["relaxations"]]
+    dead = [each["why"] for each in bundle["explanation"].get("deadEnds", ())]
+    assert dead == [each["why"] for each in route["explanation"].get("deadEnds", ())]
 
 
 def check_shadow(request: Json) -> None:

@@ -1,7 +1,7 @@
 """Names that refer to names, groups of regions, and times."""
 
 import itertools
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from whyroute.documents.toposort import cycles, in_order
 from whyroute.errors import InvalidRequestError
 from whyroute.model.regions import Regions, read_regions
-from whyroute.model.timestamps import is_within, moment_issues, read_moment
+from whyroute.model.timestamps import is_within, moment_issues, moment_of, read_moment, written
 
 graphs = st.dictionaries(
     st.sampled_from("abcdef"), st.lists(st.sampled_from("abcdefg"), max_size=3).map(tuple), max_size=6
@@ -99,3 +99,16 @@ def test_a_date_covers_its_whole_day(day: object) -> None:
 )
 def test_what_is_no_time(text: object) -> None:
     assert [issue.path for issue in moment_issues(text, "/at")] == ["/at"]
+
+
+ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+
+
+@given(st.datetimes(timezones=ZONES))
+def test_the_moment_of_a_time_is_that_of_what_is_written(time: datetime) -> None:
+    try:
+        utc = time.astimezone(UTC)
+    except OverflowError:
+        return
+    if utc.year >= 1000:
+        assert moment_of(time) == read_moment(written(time))

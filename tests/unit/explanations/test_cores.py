@@ -14,10 +14,10 @@ from bruteforce import admits_someone, all_cores, all_corrections, all_hitting_s
 from paths import TESTS
 from whyroute.constraints.named import compile_constraints
 from whyroute.explanations import cores as cores_module, hitting
-from whyroute.explanations.cores import conflicts, cores
-from whyroute.explanations.corrections import corrections
+from whyroute.explanations.cores import conflicts
+from whyroute.explanations.corrections import folded, in_full, minimal_signatures
 from whyroute.explanations.found import Conflicts, Found
-from whyroute.solving.request import solve
+from whyroute.wire.request import read_request
 
 ROUTING = TESTS / "data" / "routing.jsonl"
 PLENTY = 10**9
@@ -41,6 +41,11 @@ def _every_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(cores_module, "_SIGNATURES", 1)
 
 
+def corrections(admitted: Sequence[int], size: int, limit: int = 64) -> Found[int]:
+    groups = folded(admitted, size)
+    return in_full(groups, minimal_signatures(groups, size, limit), limit)
+
+
 def brute_force(admitted: Sequence[int], size: int) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     def is_satisfiable(chosen: Sequence[int]) -> bool:
         return admits_someone(admitted, size, chosen)
@@ -56,7 +61,8 @@ def check(admitted: Sequence[int], size: int) -> None:
         cut_cores = Found(tuple(expected_cores[:limit]), len(expected_cores) > limit)
         cut_corrections = Found(tuple(expected_corrections[:limit]), len(expected_corrections) > limit)
         assert corrections(admitted, size, limit) == cut_corrections
-        assert cores(admitted, size, limit, PLENTY) == cut_cores
+        few = conflicts(admitted, size, core_limit=limit, correction_limit=1, work=PLENTY)
+        assert few.cores == cut_cores
         both = conflicts(admitted, size, core_limit=limit, correction_limit=limit, work=PLENTY)
         assert both == Conflicts(cut_cores, cut_corrections)
 
@@ -92,7 +98,7 @@ class TestAgainstBruteForce:
 def failing_cases() -> Iterator[Any]:
     for line in ROUTING.read_text(encoding="utf-8").splitlines():
         case = json.loads(line)["input"]
-        solved = solve(case["capability"], case["providers"], policy=case.get("tenantPolicy"))
+        solved = read_request(case).solve()
         if not solved.survivors:
             yield solved
 
@@ -101,7 +107,7 @@ class TestLaws:
     @given(clashes())
     def test_a_core_is_unsatisfiable_and_loses_that_with_any_constraint(self, clash: tuple[list[int], int]) -> None:
         admitted, size = clash
-        for core in cores(admitted, size, PLENTY).sets:
+        for core in conflicts(admitted, size, core_limit=PLENTY).cores.sets:
             assert not admits_someone(admitted, size, core)
             for left_out in core:
                 assert admits_someone(admitted, size, [index for index in core if index != left_out]) or not size
@@ -203,7 +209,7 @@ class TestEffort:
         found, operations = counted_corrections(admitted, size)
         assert found.sets
         assert operations < 100
-        assert not cores(admitted, size).truncated
+        assert not conflicts(admitted, size, correction_limit=1).cores.truncated
 
     def test_six_needs_written_ten_times_each(self) -> None:
         # Six candidates, each stopped by another need alone: one core, in 10^6 ways.

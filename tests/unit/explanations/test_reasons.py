@@ -13,8 +13,8 @@ from cases import lines
 from strategies import requests
 from whyroute.basics.numbers import ecmascript, prints_alike
 from whyroute.documents.json_text import read_json
-from whyroute.errors import CapabilityUnsatisfiableError, Reason, Rejection, RejectionReason
-from whyroute.explanations.reasons import reasons_json
+from whyroute.errors import CapabilityUnsatisfiableError, Reason, Rejection, RejectionReason, reasons_text
+from whyroute.explanations.reasons import reasons_of
 from whyroute.routing.decision import outcome_of
 from whyroute.solving.request import Solved
 from whyroute.wire.request import answer, answer_json, answer_line, read_request
@@ -86,7 +86,7 @@ def check(request: dict[str, Any]) -> None:
     solved = solved_of(request)
     outcome = outcome_of(solved)
     expected = naive(solved)
-    text = "".join(reasons_json(solved.constraints, solved.catalog, solved.setup_failures))
+    text = "".join(reasons_text(reasons_of(solved.constraints, solved.catalog, solved.setup_failures)))
     assert text == in_full(expected)
     if isinstance(outcome, CapabilityUnsatisfiableError):
         assert outcome.to_dict()["reasons"] == expected

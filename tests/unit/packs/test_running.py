@@ -20,7 +20,6 @@ from hypothesis import given, settings, strategies as st
 from house_style import broken_rules
 from packcases import DATA, PackCase, parse
 from whyroute.cli import main
-from whyroute.cli.testing import TestRun, run_pack_tests
 from whyroute.explanations import Explanation
 from whyroute.packs import Definition, NoTestsError, Pack, Results, load_pack, run_tests
 from whyroute.packs.load.models import Expectation, PackTest
@@ -426,7 +425,7 @@ def test_the_screen_is_cleared_on_a_terminal_only(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr("sys.stdout", screen)
     monkeypatch.setattr("whyroute.cli.testing.changes", lambda path: iter([None]))
-    run_pack_tests(TestRun(str(tmp_path), watch=True))
+    assert main(["test", str(tmp_path), "--watch"]) == 0
     assert screen.getvalue().startswith("\x1b[2J\x1b[H")
 
 

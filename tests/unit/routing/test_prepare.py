@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import traceback
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -230,3 +231,29 @@ def test_copied_model_is_validated() -> None:
     assert policy.model_copy(update={"tenant_id": "u"}).to_dict() == {"tenantId": "u", "regionAllow": ["eu"]}
     with pytest.raises(ValueError, match="at least 0"):
         policy.model_copy(update={"max_cost_per_call_usd": -1})
+
+
+def test_failing_again_and_again_keeps_nothing() -> None:
+    bound = wr.prepare({"needs": [{"contextWindow": {"op": ">=", "value": 10**9}}]}).bind(PROVIDERS)
+    raised: list[wr.CapabilityUnsatisfiableError] = []
+    for _ in range(3):
+        with pytest.raises(wr.CapabilityUnsatisfiableError) as caught:
+            bound.route()
+        raised.append(caught.value)
+    lengths = {len(traceback.extract_tb(error.__traceback__)) for error in raised}
+    assert len(lengths) == 1
+    assert len(set(map(str, raised))) == 1
+
+
+def test_prepared_and_bound_requests_refuse_changes() -> None:
+    prepared = wr.prepare({"needs": []})
+    bound = prepared.bind(PROVIDERS)
+    for each, name in ((prepared, "_terms"), (prepared, "x"), (bound, "_solved"), (bound, "x")):
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(each, name, None)
+
+
+def test_a_feature_that_there_is_not_switches_no_rule_off() -> None:
+    rule = {"name": "r", "because": "b", "when": {"feature": "tool-user"}, "require": {"region": "eu"}}
+    with pytest.raises(wr.InvalidRequestError, match=r"/rules/0/when/feature.*did you mean `tool-use`"):
+        wr.prepare({"needs": []}, rules=[rule])

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from strategies import capabilities, policies, requests
 from whyroute.model.capability import read_capability
 from whyroute.model.policy import read_policy
-from whyroute.solving.request import solve
+from whyroute.solving.request import RequestTerms
 from whyroute.wire.request import read_request
 
 
@@ -19,10 +19,8 @@ def test_solving_again_is_solving_afresh(
     declared = solved.capability if capability is None else read_capability(capability)
     tenant = solved.policy if keep_policy else None if policy is None else read_policy(policy)
     again = solved.again(declared, tenant)
-    afresh = solve(
-        declared,
+    afresh = RequestTerms(declared, tenant, None).solved(
         solved.catalog,
-        policy=tenant,
         preferred_provider=solved.preferred_provider,
         preferred_model=solved.preferred_model,
         setup_failures=solved.setup_failures,

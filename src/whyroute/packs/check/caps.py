@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...basics.numbers import ecmascript
-from ..load.pack import Part
+from ..load.policy import Part
 from .findings import Finding, found
 from .survey import Survey
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from ...model.timestamps import Moment, read_moment, written
+from ...model.timestamps import Moment, moment_of, read_moment
 from ..load.loading import load_pack
 from ..load.pack import Pack
 from ..source.problems import PackError
@@ -100,4 +100,4 @@ def _checked(survey: Survey) -> Iterator[Finding]:
 def _moment(now: datetime | str | None) -> Moment:
     if isinstance(now, str):
         return read_moment(now)
-    return read_moment(written(now or datetime.now(UTC)))
+    return moment_of(now or datetime.now(UTC))

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...basics.issues import did_you_mean, quoted, shown
 from ..load.composing import compose
-from ..source.nodes import Node
+from ..source.nodes import Node, same_tree
 from ..source.problems import Place
 from ..source.sources import Source
 from .findings import Finding, found
@@ -126,7 +126,7 @@ def _true_comments(source: Source, root: Node | None, candidates: list[tuple[int
     """Those of the candidates that are comments and no text in quotes or in a block: without a comment, a file says
     what it says with it. Halves the candidates where some are not, so that a reading is spent on few of them.
     """
-    if _same(root, compose(Source(source.name, _without(source.text, candidates)))[0]):
+    if same_tree(root, compose(Source(source.name, _without(source.text, candidates)))[0], places=True):
         yield from candidates
     elif len(candidates) > 1:
         middle = len(candidates) // 2
@@ -140,30 +140,3 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
         parts.append(text[at:start])
         at = end
     return "".join([*parts, text[at:]])
-
-
-def _same(one: Node | None, other: Node | None) -> bool:
-    """Whether two trees have the same values at the same places."""
-    steps = [(one, other)]
-    while steps:
-        left, right = steps.pop()
-        if left is None or right is None:
-            if left is not right:
-                return False
-            continue
-        if left.position != right.position or left.text != right.text or left.keys != right.keys:
-            return False
-        mine, theirs = left.value, right.value
-        if type(mine) is not type(theirs):
-            return False
-        if type(mine) is dict:
-            if list(mine) != list(theirs):
-                return False
-            steps += zip(mine.values(), theirs.values(), strict=True)
-        elif type(mine) is list:
-            if len(mine) != len(theirs):
-                return False
-            steps += zip(mine, theirs, strict=True)
-        elif mine != theirs:
-            return False
-    return True

@@ -1,16 +1,15 @@
 """Rules and tenants that no test of the pack is about."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from ...basics.issues import shown
+from ...constraints.rulebook import RequestFacts
 from ...errors import WhyrouteError
-from ...model.capability import Capability, read_capability
+from ...model.capability import read_capability
 from ...model.timestamps import is_within, read_moment
-from ..load.entries import EVERY
-from ..load.models import CapabilityEntry, PackTest
-from ..load.pack import Pack
+from ..load.models import PackTest
+from ..load.pack import Pack, chosen
 from .findings import Finding, found
 from .survey import Survey
 
@@ -31,7 +30,7 @@ def untested(survey: Survey, explained: frozenset[str]) -> Iterator[Finding]:
     group_of = {tenant: number for number, group in enumerate(survey.groups) for tenant in group.tenants}
     rules_of = [frozenset(group.rules) for group in survey.groups]
     for test in pack.tests.values():
-        of_test = _tenants(survey, test.value)
+        of_test = set(chosen(test.value.tenant, pack.tenants))
         tenants |= of_test
         if waiting and of_test:
             numbers = {group_of[each] for each in of_test}
@@ -60,53 +59,31 @@ def _no_test(survey: Survey) -> Iterator[Finding]:
             yield found(f"untested-{name}", entries[0].piece.value(key), f"the pack has no tests: {which} untested")
 
 
-def _tenants(survey: Survey, test: PackTest) -> set[str]:
-    return (
-        set(survey.pack.tenants)
-        if test.tenant == EVERY
-        else {test.tenant}
-        if isinstance(test.tenant, str)
-        else set(test.tenant)
-    )
-
-
 def _applied(survey: Survey, test: PackTest, held: frozenset[str]) -> set[str]:
     """Those of some rules that apply to a request of a test."""
     tenant = next(iter(survey.pack.tenants))  # any of them: what a request says of itself doesn't depend on whose it is
-    applied: set[str] = set()
     at = survey.now if test.at is None else read_moment(test.at)
-    for capability, labels in _requests(survey.pack, tenant, test):
-        facts = survey.facts_of(capability, labels)
-        applied |= {
-            name
-            for name in held - applied
-            if is_within(at, survey.entries[name].since, survey.entries[name].until)
-            and survey.entries[name].applies(facts)
-        }
-        if len(applied) == len(held):
+    waiting = {name for name in held if is_within(at, survey.entries[name].since, survey.entries[name].until)}
+    applied: set[str] = set()
+    for facts in _requests(survey.pack, tenant, test):
+        applied |= {name for name in waiting - applied if survey.entries[name].applies(facts)}
+        if len(applied) == len(waiting):
             break
     return applied
 
 
-def _requests(pack: Pack, tenant: str, test: PackTest) -> Iterator[tuple[CapabilityEntry | Capability, dict[str, str]]]:
-    """What a test asks for, and with which labels: each capability, or each slot of its bundle."""
+def _requests(pack: Pack, tenant: str, test: PackTest) -> Iterator[RequestFacts]:
+    """What a test asks for: each capability, or each slot of its bundle."""
     given, operator = pack.split_labels(test.labels)
     if test.bundle is not None:
         with suppress(WhyrouteError):  # `whyroute test` tells what is wrong with it
-            resolved_bundle = pack.resolve_bundle(tenant, test.bundle, labels=given, operator_labels=operator)
-            for slot in resolved_bundle.slots.values():
-                name = slot.get("capabilityName")
-                entry = read_capability(slot["capability"]) if name is None else pack.capabilities[name].value
-                yield entry, slot.get("labels", {})
+            bundle = pack.resolve_bundle(tenant, test.bundle, labels=given, operator_labels=operator)
+            for slot in bundle.slots.values():
+                asked = read_capability(slot["capability"])
+                yield RequestFacts.of(asked, slot.get("capabilityName"), slot.get("labels", {}))
         return
-    asked: Iterable[Any]
-    if isinstance(test.capability, str):
-        asked = pack.capabilities if test.capability == EVERY else [test.capability]
-    elif isinstance(test.capability, tuple):
-        asked = test.capability
-    else:
-        asked = [test.capability]
-    for each in asked:
+    names = test.capability
+    for each in chosen(names, pack.capabilities) if isinstance(names, str | tuple) else (names or {},):
         with suppress(WhyrouteError):
             resolved = pack.resolve(tenant, each, labels=given, operator_labels=operator)
-            yield resolved.entry or read_capability(resolved.declaration), resolved.labels
+            yield RequestFacts.of(resolved.capability, resolved.name, resolved.labels)

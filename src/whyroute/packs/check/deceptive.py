@@ -84,12 +84,12 @@ def _of_names(source: Source, starts: list[int]) -> Iterator[Finding]:
 def _names(root: Node | None) -> Iterator[tuple[str, Position]]:
     """The keys and the texts of a tree, but for prose."""
     waiting = [] if root is None else [root]
-    seen: set[int] = set()  # what an alias stands for is there more than once
+    seen: set[Node] = set()  # what an alias stands for is there more than once
     while waiting:
         node = waiting.pop()
-        if id(node) in seen:
+        if node in seen:
             continue
-        seen.add(id(node))
+        seen.add(node)
         if isinstance(node.value, str):
             yield node.value, node.position
         elif isinstance(node.value, list):

@@ -7,7 +7,7 @@ from typing import Final
 from ...basics.issues import quoted, shown
 from ...model.capability import NameLists
 from ..load.definitions import Piece
-from ..load.pack import Part
+from ..load.policy import Part
 from ..source.problems import Place
 from .findings import Finding, found
 from .survey import Survey
@@ -67,8 +67,8 @@ def overlapping_lists(survey: Survey) -> Iterator[Finding]:
 
     That a later one denies what an earlier one allows is what policies are combined for.
     """
-    of_part = {id(part): tuple(_of_part(part)) for part in survey.all_parts}
-    chains = dict.fromkeys(tuple(of_part[id(part)] for part in parts) for parts in survey.parts.values())
+    of_part = {part.origin: tuple(_of_part(part)) for part in survey.all_parts}
+    chains = dict.fromkeys(tuple(of_part[part.origin] for part in parts) for parts in survey.parts.values())
     alone = [(lists,) for lists in of_part.values()]
     needs = [(lists,) for lists in _of_needs(survey)]
     seen: set[tuple[Place, Place]] = set()

@@ -33,6 +33,8 @@ _AREAS: Final = {
 }
 """Prefixes of model names that say where calls are served, each with the regions that they go with."""
 
+_PREFIX: Final = re.compile("|".join(map(re.escape, _AREAS)))
+
 _PLACE: Final = re.compile(r"(us|eu|ap|af|ca|cn|il|me|mx|sa)-|us-?gov|.*(europe|asia|us\d?$)|japan|australia|canada|uk")
 """Regions that are known to be somewhere."""
 
@@ -109,8 +111,9 @@ def mismatched_regions(survey: Survey) -> Iterator[Finding]:
         if region == UNSPECIFIED_REGION or _PLACE.match(region) is None:
             continue
         for index, model in enumerate(provider.value.metadata.models):
-            prefix = next((prefix for prefix in _AREAS if model.name.startswith(prefix)), None)
-            if prefix is not None:
+            known = _PREFIX.match(model.name)
+            if known is not None:
+                prefix = known.group()
                 area = _AREAS[prefix]
                 if area is None or area.match(region) is None:
                     message = (

@@ -9,7 +9,7 @@ from ...basics.globs import glob
 from ...basics.issues import quoted, shown
 from ...model.features import UNSPECIFIED_REGION
 from ..load.definitions import Piece
-from ..load.pack import Part
+from ..load.policy import Part
 from ..source.nodes import Node
 from ..source.problems import Place
 from .findings import Finding, found

@@ -39,9 +39,11 @@ def near_glob(pattern: str, values: Collection[str]) -> str | None:
 
 def _near(text: str, values: Iterable[str], *, at_start: bool, at_end: bool) -> Iterator[tuple[int, str]]:
     most = max(1, len(text) // 4)
+    parts = _parts(text, most)
+    sharing = (value for value in values if any(map(value.casefold().__contains__, parts)))
     pieces = {
         piece
-        for value in islice((value for value in values if _shares(text, most, value)), _MOST_NAMES)
+        for value in islice(sharing, _MOST_NAMES)
         for piece in _pieces(value, len(text) - most, len(text) + most, at_start=at_start, at_end=at_end)
     }
     digits = _digits(text)
@@ -57,14 +59,14 @@ def _digits(text: str) -> str:
     return "" if text.isalpha() else "".join(filter(str.isdigit, text))
 
 
-def _shares(text: str, edits: int, value: str) -> bool:
-    """Whether a value has one of the parts, one more than there are edits, of which that many edits leave one whole.
+def _parts(text: str, edits: int) -> list[str]:
+    """The parts of a text, one more than there are edits, of which that many edits leave one whole.
 
     An exchange of two neighbours across a border of parts may break two of them, so there is one part more.
     """
-    folded, parts = value.casefold(), edits + 2
+    parts = edits + 2
     step = max(1, len(text) // parts)
-    return any(text[start : start + step].casefold() in folded for start in range(0, step * parts, step))
+    return [text[start : start + step].casefold() for start in range(0, step * parts, step)]
 
 
 def _pieces(value: str, shortest: int, longest: int, *, at_start: bool, at_end: bool) -> Iterator[str]:

@@ -8,16 +8,15 @@ from functools import cached_property
 from ...basics.globs import glob
 from ...constraints.rulebook import Entry, RequestFacts
 from ...constraints.three_valued import PRICE_OF_CALL, Call, Compiled, EvalContext, Known, compiled
-from ...model.capability import Capability, FeatureNeed
 from ...model.condition import Node, condition_order
 from ...model.condition_grammar import LABEL_PREFIX
 from ...model.features import UNSPECIFIED_REGION
 from ...model.metadata import ModelInfo, ProviderMetadata
-from ...model.policy import TenantPolicy
-from ...model.timestamps import Moment, is_within
+from ...model.timestamps import Moment
 from ..load.definitions import Definition
 from ..load.models import CapabilityEntry
-from ..load.pack import Pack, Part
+from ..load.pack import Pack
+from ..load.policy import Part
 from ..source.problems import Place
 from .near import Names
 from .possible import Possible
@@ -55,7 +54,6 @@ class Survey:
         self.now = now
         self.regions = pack.groups
         self.catalog = pack.everything
-        self._having: dict[tuple[str, str], int] = {}
         self._names: dict[str, Names] = {}
         self._lines: dict[str, str | None] = {}
         self._loosely: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -75,10 +73,6 @@ class Survey:
                 found[tenant] |= self.catalog.of_provider(each.name)
         return found
 
-    def clauses(self, tenant: str) -> TenantPolicy:
-        """The clauses that hold for a tenant, combined."""
-        return self.pack.clauses(tenant)
-
     def seen_by(self, tenants: Iterable[str]) -> int:
         """The candidates that any of the tenants sees."""
         views, seen = self.views, 0
@@ -89,7 +83,7 @@ class Survey:
     @cached_property
     def parts(self) -> Mapping[str, tuple[Part, ...]]:
         """For each tenant, the parts that its policy is combined from, its own last."""
-        return {name: self.pack.parts(name) for name in self.pack.tenants}
+        return {name: self.pack.view(name).parts for name in self.pack.tenants}
 
     @cached_property
     def all_parts(self) -> tuple[Part, ...]:
@@ -153,17 +147,9 @@ class Survey:
 
     # Names.
 
-    def meaning(self, field: str, name: str) -> tuple[str, ...]:
-        """The names that a name in a comparison stands for: of a group of regions its members, too."""
-        return self.regions.meaning(name) if field == "region" else (name,)
-
     def having(self, field: str, name: str) -> int:
         """The candidates that have a name in a field."""
-        key = (field, name)
-        found = self._having.get(key)
-        if found is None:
-            found = self._having[key] = self.catalog.having(field, self.meaning(field, name))
-        return found
+        return self.catalog.having(field, self.regions.meaning(name) if field == "region" else (name,))
 
     def values(self, field: str) -> tuple[str, ...]:
         """The names that candidates have in a field."""
@@ -253,11 +239,6 @@ class Survey:
             if entry.condition is not None and entry.rule.effect != "prefer":
                 yield name, entry, entry.condition
 
-    def in_force_now(self, name: str) -> bool:
-        """Whether the time of the check is between a rule's dates."""
-        entry = self.entries[name]
-        return is_within(self.now, entry.since, entry.until)
-
     def admitted(self, entry: Entry, condition: Compiled, call: Call | None = None) -> int:
         """The candidates that a rule admits by itself, without waivers."""
         known = self.known(condition, call)
@@ -277,24 +258,9 @@ class Survey:
     @cached_property
     def facts(self) -> Mapping[str, RequestFacts]:
         """What a request for each capability of the pack always says of itself."""
-        return {name: self.facts_of(each.value) for name, each in self.pack.capabilities.items()}
-
-    def facts_of(
-        self,
-        capability: Capability,
-        labels: Mapping[str, str] | None = None,
-    ) -> RequestFacts:
-        """What a request for a capability says of itself.
-
-        Args:
-            capability: The capability.
-            labels: The request's labels; those that the capability fixes when absent.
-        """
-        features = tuple(need.feature for need in capability.needs if isinstance(need, FeatureNeed))
-        entry = capability if isinstance(capability, CapabilityEntry) else None
-        fixed = {} if entry is None else entry.labels
-        name = None if entry is None else entry.name
-        return RequestFacts(capability.kind, features, name, fixed if labels is None else labels, None)
+        return {
+            name: RequestFacts.of(each.value, name, each.value.labels) for name, each in self.pack.capabilities.items()
+        }
 
     def applies(self, rule: str, capability: str) -> bool | None:
         """Whether a rule looks at requests for a capability, at any time; None: that depends on their labels."""
@@ -311,14 +277,8 @@ class Survey:
         found: dict[Call | None, list[Definition[CapabilityEntry]]] = {}
         for name, each in self.pack.capabilities.items():
             if self.applies(rule, name) is not False:
-                found.setdefault(self.call_of(each.value), []).append(each)
+                found.setdefault(each.value.call, []).append(each)
         return found or {None: []}
-
-    @staticmethod
-    def call_of(capability: CapabilityEntry) -> Call | None:
-        """What a typical call of a capability uses, where it says so."""
-        tokens = capability.tokens
-        return None if tokens is None else Call.of(tokens.prompt, tokens.completion)
 
     def candidates(self, members: int, limit: int = 3) -> list[tuple[int, ProviderMetadata, ModelInfo]]:
         """The first candidates of a set, each with its number."""

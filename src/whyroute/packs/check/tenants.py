@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from ...basics.issues import shown
-from ...constraints.named import compile_constraints
-from ...model.capability import Capability
-from ...model.policy import TenantPolicy
-from ...model.timestamps import is_within
+from ...constraints.rulebook import Rulebook
+from ...constraints.three_valued import EvalContext
+from ...solving.request import RequestTerms
+from ...solving.situation import Situation
 from .findings import Finding, found
 from .survey import Group, Survey
 
@@ -18,19 +18,13 @@ def unroutable_tenants(survey: Survey) -> Iterator[Finding]:
 
     None is told where the pack has no providers: they are registered while the service runs.
     """
-    if not survey.pack.capabilities or not survey.pack.providers:
+    pack = survey.pack
+    if not pack.capabilities or not pack.providers:
         return
-    asked = {name: _admitted(survey, each.value, None) for name, each in survey.pack.capabilities.items()}
-    waived = {waiver.value.tenant for waiver in survey.pack.waivers.values()}
     for group in survey.groups:
-        left_by_rules: dict[str, int] = {}
         for tenant in group.tenants:
-            known = {} if tenant in waived else left_by_rules
-            clauses = _admitted(survey, None, survey.clauses(tenant))
-            if not any(
-                _left(survey, group, tenant, name, known) & members & clauses for name, members in asked.items()
-            ):
-                place = survey.pack.tenants[tenant].piece.value("tenantId")
+            if not any(_left(survey, tenant, name) & group.view for name in pack.capabilities):
+                place = pack.tenants[tenant].piece.value("tenantId")
                 yield found("unroutable-tenant", place, f"tenant {shown(tenant)} {_why(survey, group)}")
 
 
@@ -42,37 +36,11 @@ def _why(survey: Survey, group: Group) -> str:
     return f"has no candidate for {what}; `whyroute explain` with that tenant tells what clashes"
 
 
-_NOTHING = Capability(needs=())
-
-
-def _admitted(survey: Survey, capability: Capability | None, policy: TenantPolicy | None) -> int:
-    """The candidates that a capability's needs admit, or a policy's clauses."""
-    constraints = compile_constraints(capability or _NOTHING, policy, survey.catalog, regions=survey.regions)
-    members = survey.catalog.all()
-    for number, admitted in enumerate(constraints.admitted):
-        if number or capability is not None:  # the first is the kind, of which clauses say nothing
-            members &= admitted
-    return members
-
-
-def _left(survey: Survey, group: Group, tenant: str, capability: str, known: dict[str, int]) -> int:
-    """The candidates that a group of tenants sees, and that those rules admit that surely apply now."""
-    members = known.get(capability)
-    if members is None:
-        members = group.view
-        call = survey.call_of(survey.pack.capabilities[capability].value)
-        for name in group.rules:
-            entry = survey.entries[name]
-            if entry.condition is None or entry.rule.effect == "prefer" or entry.rule.shadow:
-                continue
-            if not survey.in_force_now(name) or survey.applies(name, capability) is not True:
-                continue
-            admitted = survey.admitted(entry, entry.condition, call)
-            for lift in entry.lifts:
-                if lift.waiver.tenant == tenant and is_within(survey.now, None, lift.until):
-                    admitted |= survey.known(lift.admits, call).yes
-            members &= admitted
-            if not members:
-                break
-        known[capability] = members
-    return members
+def _left(survey: Survey, tenant: str, name: str) -> int:
+    """The candidates that a tenant's policy and those of its rules admit that surely apply to a capability now."""
+    pack, capability = survey.pack, survey.pack.capabilities[name].value
+    entries = (entry for entry in pack.rulebook(tenant).entries if entry.rule.effect != "prefer")
+    surely = Rulebook(tuple(entry for entry in entries if survey.applies(entry.rule.name, name)), (), survey.regions)
+    context = EvalContext(survey.regions, capability.call)
+    situation = Situation(surely, context, capability.labels, name)
+    return RequestTerms(capability, pack.policy(tenant).clauses, situation).solved(survey.catalog, survey.now).survivors

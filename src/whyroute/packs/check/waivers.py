@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...basics.issues import shown
+from ...documents.phrases import counted
 from ...model.timestamps import is_within, read_moment
 from .findings import Finding, found
 from .survey import Survey
@@ -34,6 +35,6 @@ def ending_waivers(survey: Survey) -> Iterator[Finding]:
             yield found("expired-waiver", place, message)
         elif until.end - survey.now.start <= SOON * _DAY:
             days = (until.end - survey.now.start) // _DAY
-            left = "in less than a day" if days == 0 else f"in {days} day{'' if days == 1 else 's'}"
+            left = "in less than a day" if days == 0 else f"in {counted(days, 'day')}"
             message = f"waiver {name} ends {left}; from then on {rule} holds for {shown(waiver.value.tenant)}"
             yield found("expiring-waiver", place, message)

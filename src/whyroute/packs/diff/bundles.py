@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InvalidRequestError, WhyrouteError
+from ...errors import BundleUnsatisfiableError, InvalidRequestError, WhyrouteError
 from ...model.capability import read_capability
 from ...model.condition import Leaf
 from ..load.definitions import Definition
 from ..load.models import BundleEntry
-from ..load.pack import Pack, ResolvedBundle
+from ..load.pack import Pack
+from ..load.resolved import ResolvedBundle
 from .comparison import BundleAnswer, BundleChange, Cut
+from .json_form import Pair
 from .labels import Labelling, labelling
-from .pack_view import Asked, TenantSide
+from .pack_view import PackView, RouteFacts
 
 __all__ = ["Bundles"]
 
@@ -43,12 +45,14 @@ class Bundles:
         self.cuts: list[Cut] = []
         self._labels: dict[tuple[str, tuple[Leaf, ...]], Labelling] = {}
         self._differing: dict[tuple[str, BundleAnswer, BundleAnswer], dict[str, Mapping[str, str]]] = {}
-        self._redefined: dict[str, bool] = {}
+        self._redefined = {
+            name: _defined(bundle) != _defined(new.bundles[name])
+            for name, bundle in old.bundles.items()
+            if name in new.bundles
+        }
         self._same_requests = _requests(old) == _requests(new)
 
-    def compare(
-        self, sides: tuple[TenantSide, TenantSide], name: str, leaves: tuple[Leaf, ...], *, alike: bool
-    ) -> None:
+    def compare(self, sides: tuple[PackView, PackView], name: str, leaves: tuple[Leaf, ...], *, alike: bool) -> None:
         """Compare what a bundle comes to for a tenant, with all labels that rules tell apart.
 
         Costs two solutions of the bundle for each set of rules that applies to its slots, unless nothing that they
@@ -61,13 +65,13 @@ class Bundles:
             alike: Whether the tenant has the same candidates, clauses and rules in both packs.
         """
         self.compared = True
-        if alike and self._same_requests and not self._is_redefined(name):
+        if alike and self._same_requests and not self._redefined[name]:
             return
         tenant = sides[0].policy.tenant
         labels = self._labels.get((name, leaves))
         if labels is None:
             labels = self._labels[name, leaves] = labelling(leaves, lambda given: self._slots(tenant, name, given))
-        solved: set[tuple[int, ...]] = set()
+        solved: set[tuple[tuple[bool, ...], ...]] = set()
         compared = 0
         for combination in labels.combinations:
             given = labels.given(combination)
@@ -98,19 +102,13 @@ class Bundles:
             return None
         return [_Slot(each.pack, slot.get("labels", {})) for each in bundles for slot in each.slots.values()]
 
-    def _is_redefined(self, name: str) -> bool:
-        found = self._redefined.get(name)
-        if found is None:
-            found = self._redefined[name] = _defined(self.old.bundles[name]) != _defined(self.new.bundles[name])
-        return found
-
     def changes(self) -> tuple[BundleChange, ...]:
         """What differs, by the bundles' names. Where no answer was compared, nothing is said of definitions either."""
         if not self.compared:
             return ()
         found: list[BundleChange] = []
-        for name in sorted(self.old.bundles.keys() & self.new.bundles.keys()):
-            redefined = self._is_redefined(name)
+        for name in sorted(self._redefined):
+            redefined = self._redefined[name]
             origins = self.new.bundles[name].origin, self.old.bundles[name].origin
             answers = [(key, tenants) for key, tenants in self._differing.items() if key[0] == name]
             for (_, before, after), tenants in answers:
@@ -136,20 +134,20 @@ def _defined(bundle: Definition[BundleEntry]) -> Mapping[str, Any]:
     return bundle.value.model_dump(exclude_unset=True)
 
 
-def _asked(bundle: ResolvedBundle) -> Iterator[Asked]:
+def _asked(bundle: ResolvedBundle) -> Iterator[RouteFacts]:
     """What the slots ask for, as far as it decides which rules apply."""
     for slot in bundle.slots.values():
         capability = read_capability(slot["capability"])
-        yield Asked(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
+        yield RouteFacts(capability, slot.get("capabilityName"), None, slot.get("labels", {}), None, None)
 
 
 def _answer(bundle: ResolvedBundle) -> BundleAnswer:
+    from ...bundles.bundle import Bundle, outcome_of  # noqa: PLC0415 (takes long to load)
+
     try:
-        answer = bundle.answer()
+        outcome = outcome_of(bundle.read().solve())
     except WhyrouteError as error:
         return BundleAnswer(None, error.message)
-    if "decision" in answer:
-        picks = answer["decision"]["picks"]
-        return BundleAnswer(tuple((slot, (each["provider"], each["model"])) for slot, each in picks.items()))
-    told = answer["error"]
-    return BundleAnswer(None, None if told["code"] == "capability-unsatisfiable" else told["message"])
+    if isinstance(outcome, Bundle):
+        return BundleAnswer(tuple((slot, Pair(*pick.key)) for slot, pick in outcome.picks.items()))
+    return BundleAnswer(None, None if isinstance(outcome, BundleUnsatisfiableError) else outcome.message)

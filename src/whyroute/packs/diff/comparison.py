@@ -1,10 +1,13 @@
 """What differs between two packs in what they answer: data only."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...constraints.named import Origin
+from .inventory import FactChange, Later, Named
+from .json_form import Pair, as_json, given, said
 from .labels import LabelValues
 
 __all__ = [
@@ -16,11 +19,7 @@ __all__ = [
     "Comparison",
     "Cut",
     "Effect",
-    "FactChange",
-    "Later",
     "Movement",
-    "Named",
-    "Pair",
     "RequestLine",
     "Scope",
     "ShadowAnswer",
@@ -29,18 +28,7 @@ __all__ = [
     "Verdict",
 ]
 
-Pair = tuple[str, str]
-"""A provider id and a model name."""
-
 Verdict = Literal["stricter", "looser", "both", "same"]
-
-
-def _candidate(candidate: Pair) -> dict[str, str]:
-    return {"provider": candidate[0], "model": candidate[1]}
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"file": origin.file, "line": origin.line, "column": origin.column}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +49,7 @@ class Answer:
         """The answer as JSON."""
         if self.refused is not None:
             return {"refused": self.refused}
-        if self.pick is None:
-            return {"unsatisfiable": True}
-        return {"pick": _candidate(self.pick), "fallback": self.fallback}
+        return {"unsatisfiable": True} if self.pick is None else said(self, "pick", "fallback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +81,8 @@ class Cause:
 
     def to_dict(self) -> dict[str, Any]:
         """The cause as JSON."""
-        optional = {"because": self.because, "contact": self.contact}
-        lists = {"origins": self.origins, "counterpart": self.counterpart}
-        return {
-            "constraint": self.constraint,
-            "label": self.label,
-            "owner": self.owner,
-            "change": self.change,
-            **{key: value for key, value in optional.items() if value is not None},
-            **{key: [_origin(each) for each in places] for key, places in lists.items() if places},
-            **({"waivers": list(self.waivers)} if self.waivers else {}),
-        }
+        optional = given(self, "because", "contact", "origins", "counterpart", "waivers")
+        return {**said(self, "constraint", "label", "owner", "change"), **optional}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +99,7 @@ class Movement:
 
     def to_dict(self) -> dict[str, Any]:
         """The movement as JSON."""
-        return {
-            "candidates": [_candidate(each) for each in self.candidates],
-            "by": [cause.to_dict() for cause in self.causes],
-        }
+        return {**said(self, "candidates"), "by": as_json(self.causes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +139,8 @@ class Effect:
 
     def to_dict(self) -> dict[str, Any]:
         """The effect as JSON."""
-        lists = {
-            "lost": [each.to_dict() for each in self.lost],
-            "gained": [each.to_dict() for each in self.gained],
-            "withdrawn": [_candidate(each) for each in self.withdrawn],
-            "arrived": [_candidate(each) for each in self.arrived],
-        }
-        found: dict[str, Any] = {"kind": self.kind, "old": self.old.to_dict(), "new": self.new.to_dict(), **lists}
-        if self.reranked:
-            found["ranking"] = [each.to_dict() for each in self.ranking]
-        return found
+        found = said(self, "kind", "old", "new", "lost", "gained", "withdrawn", "arrived")
+        return {**found, **said(self, "ranking")} if self.reranked else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +157,7 @@ class RequestLine:
 
     def to_dict(self) -> dict[str, Any]:
         """The request's name as JSON."""
-        return {"line": self.line, **({} if self.id is None else {"id": self.id})}
+        return {**said(self, "line"), **given(self, "id")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +188,10 @@ class Scope:
 
     def to_dict(self) -> dict[str, Any]:
         """The scope as JSON."""
-        found: dict[str, Any] = {"tenants": list(self.tenants), "capabilities": list(self.capabilities)}
+        found = said(self, "tenants", "capabilities")
         if self.requests:
-            found["requests"] = [each.to_dict() for each in self.requests]
-        else:
-            found["labels"] = [
-                {key: [value.to_dict() for value in values] for key, values in case} for case in self.labels
-            ]
-        return found
+            return {**found, **said(self, "requests")}
+        return {**found, "labels": [{key: as_json(values) for key, values in case} for case in self.labels]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +210,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON."""
-        scopes = [each.to_dict() for each in self.scopes]
-        return {"routes": self.routes, "scopes": scopes, **self.effect.to_dict()}
+        return {**said(self, "routes", "scopes"), **self.effect.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +227,7 @@ class ShadowAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as JSON."""
-        outcome: dict[str, Any] = {"unsatisfiable": True} if self.pick is None else {"pick": _candidate(self.pick)}
-        return {**outcome, "by": list(self.by)}
+        return {**({"unsatisfiable": True} if self.pick is None else said(self, "pick")), **said(self, "by")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,12 +248,7 @@ class ShadowChange:
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON."""
-        return {
-            "routes": self.routes,
-            "scopes": [each.to_dict() for each in self.scopes],
-            "old": None if self.old is None else self.old.to_dict(),
-            "new": None if self.new is None else self.new.to_dict(),
-        }
+        return said(self, "routes", "scopes", "old", "new")
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,99 +281,7 @@ class TenantVerdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON."""
-        return {
-            "tenant": self.tenant,
-            "verdict": self.verdict,
-            "routes": self.routes,
-            "broke": self.broke,
-            "appeared": self.appeared,
-            "picks": self.picks,
-            "candidates": self.candidates,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Something that one of the packs alone has.
-
-    Attributes:
-        what: `tenant`, `capability`, `label`, `value` (of a label, as KEY=VALUE), `provider`, `model`, `rule`,
-            `waiver` or `bundle`.
-        name: Its name; of a model, that of its provider, a space, a slash, a space and its own.
-        origin: Where it is written.
-        candidate: Of a model, what it is.
-        refused: Whether the other pack refuses requests that name it.
-    """
-
-    what: str
-    name: str
-    origin: Origin | None = None
-    candidate: Pair | None = None
-    refused: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry as JSON."""
-        named: dict[str, Any] = {"name": self.name} if self.candidate is None else _candidate(self.candidate)
-        return {"what": self.what, **named, **({} if self.origin is None else {"origin": _origin(self.origin)})}
-
-
-@dataclass(frozen=True, slots=True)
-class FactChange:
-    """A fact of the catalog that is another one in NEW.
-
-    Attributes:
-        provider: The provider's id.
-        model: The model's name; None for a fact of the provider.
-        field: The fact.
-        old: What OLD has; None is unknown.
-        new: What NEW has.
-    """
-
-    provider: str
-    model: str | None
-    field: str
-    old: Any
-    new: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """The change as JSON."""
-        model = {} if self.model is None else {"model": self.model}
-        return {"provider": self.provider, **model, "field": self.field, "old": self.old, "new": self.new}
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """Something that begins or ends by itself after the time of the comparison, in one of the packs alone.
-
-    Attributes:
-        pack: Which pack has it: `old` or `new`.
-        what: `rule` or `waiver`.
-        name: Its name.
-        event: `begins` or `ends`.
-        time: When, as it is written; what ends on a date does so with that day.
-        tenants: The tenants of both packs that it is for.
-        origin: Where it is written.
-    """
-
-    pack: Literal["old", "new"]
-    what: str
-    name: str
-    event: Literal["begins", "ends"]
-    time: str
-    tenants: tuple[str, ...]
-    origin: Origin
-
-    def to_dict(self) -> dict[str, Any]:
-        """The event as JSON."""
-        return {
-            "pack": self.pack,
-            "time": self.time,
-            "what": self.what,
-            "name": self.name,
-            "event": self.event,
-            "tenants": list(self.tenants),
-            "origin": _origin(self.origin),
-        }
+        return said(self, "tenant", "verdict", "routes", "broke", "appeared", "picks", "candidates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,9 +300,11 @@ class BundleAnswer:
         """The answer as JSON."""
         if self.refused is not None:
             return {"refused": self.refused}
-        if self.picks is None:
-            return {"unsatisfiable": True}
-        return {"picks": {slot: _candidate(pick) for slot, pick in self.picks}}
+        return (
+            {"unsatisfiable": True}
+            if self.picks is None
+            else {"picks": {slot: pick.to_dict() for slot, pick in self.picks}}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,25 +338,21 @@ class BundleChange:
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON."""
+        labels = {"labels": dict(self.labels)} if self.labels else {}
         return {
-            "bundle": self.bundle,
-            "redefined": self.redefined,
-            "tenants": list(self.tenants),
-            **({"labels": dict(self.labels)} if self.labels else {}),
-            "old": None if self.old is None else self.old.to_dict(),
-            "new": None if self.new is None else self.new.to_dict(),
-            "origin": _origin(self.origin),
-            "counterpart": _origin(self.counterpart),
+            **said(self, "bundle", "redefined", "tenants"),
+            **labels,
+            **said(self, "old", "new", "origin", "counterpart"),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Routes, or a bundle, with more combinations of labels than are looked at.
+    """What was not compared in full: more combinations of labels than are looked at, or a request's own declarations.
 
     Attributes:
         tenant: The tenant.
-        capability: The capability, or the bundle.
+        capability: The capability, the bundle, or a declaration that the packs answer otherwise, as JSON.
         compared: How many combinations were compared.
         total: How many are known of.
         labels: The labels whose globs are too many or too long to know of all.
@@ -503,17 +364,14 @@ class Cut:
     compared: int
     total: int
     labels: tuple[str, ...] = ()
-    what: Literal["capability", "bundle"] = "capability"
+    what: Literal["capability", "bundle", "declaration"] = "capability"
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON."""
-        return {
-            "tenant": self.tenant,
-            self.what: self.capability,
-            "compared": self.compared,
-            "total": self.total,
-            **({"labels": list(self.labels)} if self.labels else {}),
-        }
+        if self.what == "declaration":
+            return {**said(self, "tenant"), "declaration": json.loads(self.capability)}
+        compared = {**said(self, "tenant"), self.what: self.capability, **said(self, "compared", "total")}
+        return {**compared, **given(self, "labels")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,26 +447,19 @@ class Comparison:
         found: dict[Pair, list[FactChange]] = {}
         for each in self.facts:
             if each.model is not None:
-                found.setdefault((each.provider, each.model), []).append(each)
+                found.setdefault(Pair(each.provider, each.model), []).append(each)
         return {candidate: tuple(facts) for candidate, facts in found.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON."""
         return {
-            "old": self.old,
-            "new": self.new,
-            "at": self.at,
+            **said(self, "old", "new", "at"),
             "same": self.is_same,
             "complete": self.is_complete,
             "looser": self.is_looser,
             "broken": self.is_broken,
-            "tenants": [each.to_dict() for each in self.tenants],
-            "changes": [each.to_dict() for each in self.changes],
-            "shadow": [each.to_dict() for each in self.shadows],
-            "added": [each.to_dict() for each in self.added],
-            "removed": [each.to_dict() for each in self.removed],
-            "facts": [each.to_dict() for each in self.facts],
-            "later": [each.to_dict() for each in self.later],
-            "bundles": [each.to_dict() for each in self.bundles],
-            "cut": [each.to_dict() for each in self.cuts],
+            **said(self, "tenants", "changes"),
+            "shadow": as_json(self.shadows),
+            **said(self, "added", "removed", "facts", "later", "bundles"),
+            "cut": as_json(self.cuts),
         }

@@ -7,13 +7,13 @@ from typing import NamedTuple, TypeVar
 from .comparison import RequestLine, Scope
 from .labels import Combination, Labelling, LabelValues, widened
 
-__all__ = ["Case", "Route", "scopes"]
+__all__ = ["LabelCase", "Route", "scopes"]
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
-class Case(NamedTuple):
+class LabelCase(NamedTuple):
     """Labels of a request.
 
     Attributes:
@@ -37,7 +37,7 @@ class Route:
 
     tenant: str
     capability: str | None
-    case: Case | RequestLine
+    case: LabelCase | RequestLine
 
 
 _Labels = tuple[tuple[tuple[str, LabelValues], ...], ...]
@@ -68,7 +68,7 @@ def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 def _cases(routes: Sequence[Route]) -> _Cases:
     """The cases of routes of one tenant and one capability."""
     requests = tuple(route.case for route in routes if isinstance(route.case, RequestLine))
-    of_labels = [route.case for route in routes if isinstance(route.case, Case)]
+    of_labels = [route.case for route in routes if isinstance(route.case, LabelCase)]
     if not of_labels:
         return (), requests
     labels = of_labels[0].labels

@@ -1,16 +1,93 @@
 """What one of two packs alone has, what differs in the facts of their catalogs, and what is still to come."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from ...constraints.named import Origin
 from ...model.metadata import ModelInfo, ProviderMetadata
 from ...model.timestamps import Moment, read_moment
 from ..load.definitions import Definition
 from ..load.models import PackProvider
 from ..load.pack import Pack
-from .comparison import FactChange, Later, Named
+from .json_form import Pair, given, said
 
-__all__ = ["fact_changes", "later", "only_in"]
+__all__ = ["FactChange", "Later", "Named", "fact_changes", "later", "only_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something that one of the packs alone has.
+
+    Attributes:
+        what: `tenant`, `capability`, `label`, `value` (of a label, as KEY=VALUE), `provider`, `model`, `rule`,
+            `waiver` or `bundle`.
+        name: Its name; of a model, that of its provider, a space, a slash, a space and its own.
+        origin: Where it is written.
+        candidate: Of a model, what it is.
+        refused: Whether the other pack refuses requests that name it.
+    """
+
+    what: str
+    name: str
+    origin: Origin | None = None
+    candidate: Pair | None = None
+    refused: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as JSON."""
+        named = {"name": self.name} if self.candidate is None else self.candidate.to_dict()
+        return {**said(self, "what"), **named, **given(self, "origin")}
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """A fact of the catalog that is another one in NEW.
+
+    Attributes:
+        provider: The provider's id.
+        model: The model's name; None for a fact of the provider.
+        field: The fact.
+        old: What OLD has; None is unknown.
+        new: What NEW has.
+    """
+
+    provider: str
+    model: str | None
+    field: str
+    old: Any
+    new: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as JSON."""
+        return {**said(self, "provider"), **given(self, "model"), **said(self, "field", "old", "new")}
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Something that begins or ends by itself after the time of the comparison, in one of the packs alone.
+
+    Attributes:
+        pack: Which pack has it: `old` or `new`.
+        what: `rule` or `waiver`.
+        name: Its name.
+        event: `begins` or `ends`.
+        time: When, as it is written; what ends on a date does so with that day.
+        tenants: The tenants of both packs that it is for.
+        origin: Where it is written.
+    """
+
+    pack: Literal["old", "new"]
+    what: str
+    name: str
+    event: Literal["begins", "ends"]
+    time: str
+    tenants: tuple[str, ...]
+    origin: Origin
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as JSON."""
+        return said(self, "pack", "time", "what", "name", "event", "tenants", "origin")
 
 
 def only_in(pack: Pack, other: Pack) -> Iterator[Named]:
@@ -26,7 +103,7 @@ def only_in(pack: Pack, other: Pack) -> Iterator[Named]:
         for index, model in enumerate(provider.value.metadata.models):
             if model.name not in known:
                 origin = provider.piece.inner("models", index).origin
-                yield Named("model", f"{name} / {model.name}", origin, (name, model.name))
+                yield Named("model", f"{name} / {model.name}", origin, Pair(name, model.name))
     yield from _names("rule", pack.rules, other.rules)
     yield from _names("waiver", pack.waivers, other.waivers)
     yield from _names("bundle", pack.bundles, other.bundles, refused=True)

@@ -13,7 +13,8 @@ from ...constraints.rulebook import RequestFacts
 from ...constraints.three_valued import Compiled, compiled
 from ...errors import InvalidRequestError
 from ...model.condition import Leaf
-from ..load.pack import Pack, Resolved
+from ..load.pack import Pack
+from ..load.resolved import Resolved
 
 __all__ = [
     "MOST_COMBINATIONS",
@@ -354,7 +355,7 @@ def _combinations(classes: Sequence[Sequence[LabelValues]]) -> Iterator[Combinat
 
 
 def resolving(
-    packs: Sequence[Pack], tenant: str, capability: str
+    packs: Sequence[Pack], tenant: str, capability: str | Mapping[str, Any]
 ) -> Callable[[Mapping[str, str]], Sequence[Resolved] | None]:
     """What requests of a tenant for a capability come to under each pack; None when one of them refuses the labels.
 

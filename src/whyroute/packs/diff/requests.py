@@ -9,7 +9,8 @@ from ...documents.json_text import JsonTextError, read_json
 from ...errors import InvalidInputError, WhyrouteError
 from ...model.request_facts import label_issues
 from ...model.timestamps import moment_issues
-from ..load.pack import Pack, Resolved
+from ..load.pack import Pack
+from ..load.resolved import Resolved
 from .comparison import RequestLine
 
 __all__ = ["InvalidRequestsError", "PackRequest", "read_requests"]

@@ -1,35 +1,24 @@
-"""From the text of a file to its tree: YAML 1.2 by ruamel.yaml's parser, with the checks that it leaves to others."""
+"""From the text of a file to its tree, with the checks that parsers leave to others."""
 
 import json
 import re
-import warnings
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable
 from typing import Any, Final
 
 from ...basics.issues import did_you_mean, shown
 from ...documents.json_text import is_unicode
 from ...documents.yaml_text import other_version, with_whole_characters
+from ..source.events import UnreadableError, events, quick_events, written_tag
 from ..source.nodes import MAX_DEPTH, Node, Position
 from ..source.problems import Problem
-from ..source.quick import quick_tree
 from ..source.scalars import scalar
 from ..source.sources import Source
-from ..source.yaml_hints import comma_in_number, cut_off, indent_problem, missing_space, slip
+from ..source.yaml_hints import FREE_TEXT, comma_in_number, cut_off, indent_problem, missing_space
 
 __all__ = ["compose", "parsed"]
 
 MAX_ALIASED: Final = 100_000
 """How many values the aliases of a file may stand for."""
-
-
-class _UnreadableError(Exception):
-    """The text can't be read past this place."""
-
-    def __init__(self, position: Position, message: str) -> None:
-        self.position = position
-        self.message = message
-        super().__init__(message)
 
 
 def compose(source: Source) -> tuple[Node | None, list[Problem]]:
@@ -38,39 +27,25 @@ def compose(source: Source) -> tuple[Node | None, list[Problem]]:
     Returns:
         None where there is no document, or none that can be read to its end.
     """
-    quick = quick_tree(source.text)
-    if quick is not None:
-        return quick, []
-    return parsed(source)
+    root, problems = _composed(source, quick_events(source.text))
+    if problems or root is None or root.keys is None:
+        return parsed(source)  # what it is to say is ruamel.yaml's; so is a document that is no mapping
+    return root, problems
 
 
 def parsed(source: Source) -> tuple[Node | None, list[Problem]]:
-    """What `compose` gives, by the parser alone."""
+    """What `compose` gives, by ruamel.yaml's parser alone."""
+    return _composed(source, events(source.text))
+
+
+def _composed(source: Source, from_events: Iterable[Any]) -> tuple[Node | None, list[Problem]]:
     composer = _Composer(source)
     try:
-        root = composer.document()
-    except _UnreadableError as error:
+        root = composer.document(from_events)
+    except UnreadableError as error:
         composer.complain(error.position, error.message)
         root = None
     return root, composer.problems
-
-
-@cache
-def _scanner() -> type:
-    """The parser's scanner, but that it says where an escape is past the last character there is."""
-    from ruamel.yaml.scanner import Scanner  # noqa: PLC0415  slow to import, as the parser is
-
-    class Placing(Scanner):
-        def scan_flow_scalar(self, style: Any) -> Any:
-            try:
-                return super().scan_flow_scalar(style)
-            except (ValueError, OverflowError):
-                mark = self.reader.get_mark()  # past the backslash and the `U`
-                escape = f"\\U{self.reader.prefix(8)}"
-                message = f"there is no character {shown(escape)}; the last one is `\\U0010FFFF`"
-                raise _UnreadableError((mark.line + 1, mark.column - 1), message) from None
-
-    return Placing
 
 
 class _Holder:
@@ -102,49 +77,46 @@ class _Composer:
         place = self.source.place
         self.problems.append(Problem(place(*position), message, tuple(place(*each) for each in also)))
 
-    def document(self) -> Node | None:
+    def document(self, from_events: Iterable[Any]) -> Node | None:
         """Read the text to its end."""
         if (other := other_version(self.source.text)) is not None:
-            raise _UnreadableError((other[0], 1), other[1])
+            raise UnreadableError((other[0], 1), other[1])
         skipped = 0  # how deep inside a key that is no text
-        for event in self._events():
+        for event in from_events:
             kind = type(event).__name__
             if skipped:
                 skipped += (kind in _STARTS) - (kind in _ENDS)
                 continue
-            mark = event.start_mark
-            position = (mark.line + 1, mark.column + 1)
-            if kind == "DocumentStartEvent":
-                self._begin(position)
+            position = (event.start_mark.line + 1, event.start_mark.column + 1)
+            holder = self.holders[-1] if self.holders else None
+            wants_key = holder is not None and holder.node.keys is not None and holder.key_place is None
+            if kind == "ScalarEvent":
+                if holder is not None and wants_key:
+                    self._take_key(holder, event, position)
+                else:
+                    self._put(self._scalar(event, position))
             elif kind in _ENDS:
                 self._close()
-            elif kind not in _VALUES:
-                continue
-            elif not self._wants_key():
-                self._value(kind, event, position)
-            elif kind == "ScalarEvent":
-                self._take_key(self.holders[-1], event, position)
-            else:
-                self._refuse_key(self.holders[-1], position)
+            elif kind == "DocumentStartEvent":
+                self._begin(position)
+            elif holder is not None and wants_key and kind in _VALUES:
+                self.complain(position, "a key is text; this is none")
+                holder.key_place = position
                 skipped = int(kind in _STARTS)
+            elif kind in _STARTS:
+                self._open(event, position, mapping=kind == "MappingStartEvent")
+            elif kind == "AliasEvent":
+                self._put(self._alias(event, position))
         return self.root
 
     def _begin(self, position: Position) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise _UnreadableError(position, "a second document; a file holds one")
-
-    def _value(self, kind: str, event: Any, position: Position) -> None:
-        if kind in _STARTS:
-            self._open(event, position, mapping=kind == "MappingStartEvent")
-        elif kind == "ScalarEvent":
-            self._put(self._scalar(event, position))
-        else:
-            self._put(self._alias(event, position))
+            raise UnreadableError(position, "a second document; a file holds one")
 
     def _open(self, event: Any, position: Position, *, mapping: bool) -> None:
         if len(self.holders) >= MAX_DEPTH:
-            raise _UnreadableError(position, f"nested too deeply; at most {MAX_DEPTH} levels are read")
+            raise UnreadableError(position, f"nested too deeply; at most {MAX_DEPTH} levels are read")
         if event.anchor is not None:
             self.anchors[str(event.anchor)] = None
         node = Node(*position, {} if mapping else [], keys={} if mapping else None)
@@ -157,39 +129,11 @@ class _Composer:
             self.anchors[str(holder.anchor)] = holder.node
         self._put(holder.node)
 
-    def _events(self) -> Iterator[Any]:
-        from ruamel.yaml import YAML  # noqa: PLC0415  slow to import, and a quick reader takes most files
-        from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415
-
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                # The parser written in C knows YAML 1.1 only.
-                reader = YAML(typ="safe", pure=True)
-                reader.Scanner = _scanner()
-                yield from reader.parse(self.source.text)
-        except MarkedYAMLError as error:
-            raise _told(error, self.source.text) from None
-        except YAMLError as error:
-            raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error))}") from None
-        except (ValueError, OverflowError, IndexError, AttributeError, TypeError, AssertionError) as error:
-            # A version directive of odd numbers: the parser itself gives up.
-            raise _UnreadableError((1, 1), f"not YAML: {_lower(str(error) or type(error).__name__)}") from None
-
     def _check_tag(self, event: Any, position: Position) -> bool:
-        tag = event.ctag
-        if tag is None or str(tag) in ("None", ""):
+        if event.tag is None or (written := written_tag(event)) is None:
             return True
-        written = f"{tag.handle or ''}{tag.suffix or ''}"
         self.complain(position, f"{shown(written)} is a tag, and none are read; write the value alone, text in quotes")
         return False
-
-    def _wants_key(self) -> bool:
-        return bool(self.holders) and self.holders[-1].node.keys is not None and self.holders[-1].key_place is None
-
-    def _refuse_key(self, holder: _Holder, position: Position) -> None:
-        self.complain(position, "a key is text; this is none")
-        holder.key, holder.key_place = None, position
 
     def _take_key(self, holder: _Holder, event: Any, position: Position) -> None:
         holder.key, holder.key_place = None, position
@@ -197,24 +141,21 @@ class _Composer:
             return
         key = with_whole_characters(event.value)
         keys = holder.node.keys
-        assert keys is not None  # `_wants_key` said it is a mapping
+        assert keys is not None  # `document` found it to be a mapping
         if not is_unicode(key):
             self.complain(position, f"a key with {_HALF}")
             return
-        if event.style is None:
+        if not event.style:
             self._check_indent(position)
             value, problem = scalar(key)
-            if self._is_comma(holder, position, key):
-                return
-            if key == "<<":
-                self.complain(position, "`<<` merges nothing in YAML 1.2; write the keys out, or use `extends`")
-                return
-            if problem is not None:
-                self.complain(position, problem)
-                return
-            if not isinstance(value, str):
+            if problem is None and not isinstance(value, str):
                 what = "an empty key" if key == "" else f"{shown(key)} is no text"
-                self.complain(position, f"{what}; a key is text: put it in quotes")
+                problem = f"{what}; a key is text: put it in quotes"
+            elif key == "<<":
+                problem = "`<<` merges nothing in YAML 1.2; write the keys out, or use `extends`"
+            if problem is not None:
+                if not self._is_comma(holder, position, key):
+                    self.complain(position, problem)
                 return
         if key in keys:
             self._twice(holder, key, position)
@@ -236,17 +177,13 @@ class _Composer:
 
     def _check_indent(self, position: Position) -> None:
         """The parser takes a no-break space for text, and so the line for one that is not indented."""
-        line = self._line(position)
-        problem = indent_problem(line)
+        problem = indent_problem(self.source.line(position[0]))
         if problem is not None and position[1] <= problem[0]:
-            raise _UnreadableError((position[0], problem[0]), problem[1])
-
-    def _line(self, position: Position) -> str:
-        return self.source.place(*position).source
+            raise UnreadableError((position[0], problem[0]), problem[1])
 
     def _is_comma(self, holder: _Holder, position: Position, text: str) -> bool:
         """Complain of a comma inside a number, which ends a value in brackets."""
-        problem = comma_in_number(self._line(position), position[1], text) if holder.flow else None
+        problem = comma_in_number(self.source.line(position[0]), position[1], text) if holder.flow else None
         if problem is None:
             return False
         values = holder.node.value if holder.node.keys is None else list(holder.node.value.values())
@@ -258,7 +195,7 @@ class _Composer:
         return True
 
     def _scalar(self, event: Any, position: Position) -> Node:
-        if event.value == "" and event.style is None and self.holders and self.holders[-1].key_place is not None:
+        if event.value == "" and not event.style and self.holders and self.holders[-1].key_place is not None:
             # The parser puts a value that is left out wherever the next one begins.
             position = self.holders[-1].key_place
         node = Node(*position, with_whole_characters(event.value))
@@ -268,7 +205,7 @@ class _Composer:
             self.complain(position, f"text with {_HALF}")
             node.value = _HALF_PAIR.sub("\ufffd", node.value)  # what checks it next takes no halves
             node.broken = True
-        elif event.style is None:
+        elif not event.style:
             node.value, problem = scalar(event.value)
             if problem is not None:
                 if not (self.holders and self._is_comma(self.holders[-1], position, event.value)):
@@ -285,13 +222,13 @@ class _Composer:
     def _is_cut_off(self, event: Any) -> bool:
         """Complain of a `#` inside plain text: what follows it is lost."""
         key = self.holders[-1].key if self.holders and self.holders[-1].node.keys is not None else None
-        if key is None:
+        if key not in FREE_TEXT:
             return False
         line, end = event.end_mark.line + 1, event.end_mark.column
         if event.value == "":  # the parser puts it wherever the next one begins
             line, column = self.holders[-1].key_place or (line, 1)
-            end = self._line((line, column)).find(":", column - 1) + 1
-        problem = cut_off(key, event.value, self._line((line, 1)), end)
+            end = self.source.line(line).find(":", column - 1) + 1
+        problem = cut_off(key, event.value, self.source.line(line), end)
         if problem is None:
             return False
         self.complain((line, problem[0]), problem[1])
@@ -315,7 +252,7 @@ class _Composer:
             return Node(*position, None, broken=True)
         self.aliased += node.items
         if self.aliased > MAX_ALIASED:
-            raise _UnreadableError(position, f"the aliases up to here stand for more than {MAX_ALIASED} values")
+            raise UnreadableError(position, f"the aliases up to here stand for more than {MAX_ALIASED} values")
         return node
 
     def _put(self, node: Node) -> None:
@@ -337,7 +274,7 @@ class _Composer:
 
     def _check_colon(self, holder: _Holder, node: Node, key: str, place: Position) -> None:
         """Complain of a key in braces that swallowed its value for want of a space."""
-        problem = missing_space(key) if self._line(place).startswith(key, place[1] - 1) else None
+        problem = missing_space(key) if self.source.line(place[0]).startswith(key, place[1] - 1) else None
         if problem is not None and problem[0] not in holder.node.value:
             holder.key, at, message = problem
             node.broken = True
@@ -349,63 +286,4 @@ _HALF: Final = "half a surrogate pair; it is not valid Unicode"
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _STARTS: Final = frozenset({"MappingStartEvent", "SequenceStartEvent"})
 _ENDS: Final = frozenset({"MappingEndEvent", "SequenceEndEvent"})
-_VALUES: Final = frozenset({"ScalarEvent", "AliasEvent", *_STARTS})
-
-
-_SENTENCES: Final = (
-    (r"character '\\t'", "a tab, where YAML takes spaces only"),
-    (r"character '`' that cannot start", "plain text can't start with a backtick; put it in quotes"),
-    (r"character '(.)' that cannot start", "plain text can't start with `{0}`; put it in quotes"),
-    (
-        r"mapping values are not allowed",
-        "a `:` where no key can be; check the indentation, and put text that holds `: ` in quotes",
-    ),
-    (r"sequence entries are not allowed", "a `-` where no list can begin; begin it on the next line"),
-    (r"unknown escape character '(.)'", "`\\{0}` is no escape; write two backslashes for one, or use single quotes"),
-    (r"expected escape sequence of (\d+)", "an escape that is cut short; it takes {0} hexadecimal digits"),
-    (r"expected the node content.*stream end", "the text ends before what is open is closed"),
-    (r"expected the node content", "a value is missing before this"),
-    (r"could not find expected ':'", "a `:` is missing after the key, or the line is indented wrongly"),
-    (r"expected <block end>", "this does not line up with what stands before it; check the indentation"),
-    (r"expected ',' or '\]'", "a `,` or `]` is missing before this"),
-    (r"expected ',' or '\}'", "a `,` or `}` is missing before this"),
-    (r"found duplicate anchor", "an anchor stands here twice"),
-)
-"""What the parser says, and what to tell people who write policies."""
-
-
-_NOT_CLOSED: Final = (
-    (r"scanning a quoted scalar.*end of stream", "these quotes are not closed"),
-    (r"flow sequence.*stream end", "this `[` is not closed"),
-    (r"flow mapping.*stream end", "this `{` is not closed"),
-)
-"""Likewise, where it is the start that helps to find the fault, not the end of the file."""
-
-
-def _told(error: Any, text: str) -> _UnreadableError:
-    said = " ".join(str(part) for part in (error.context, error.problem) if part) or "it can't be read"
-    mark, since = error.problem_mark or error.context_mark, error.context_mark
-    if mark is not None:
-        at = (mark.line + 1, mark.column + 1)
-        meant = slip(text, said, at, None if since is None else (since.line + 1, since.column + 1))
-        if meant is not None:
-            return _UnreadableError(*meant)
-    sentence = _sentence(said)
-    for pattern, instead in _NOT_CLOSED:
-        if error.context_mark is not None and re.search(pattern, said):
-            mark, sentence = error.context_mark, instead
-    return _UnreadableError((1, 1) if mark is None else (mark.line + 1, mark.column + 1), sentence)
-
-
-def _sentence(said: str) -> str:
-    for pattern, sentence in _SENTENCES:
-        found = re.search(pattern, said)
-        if found:
-            return sentence.replace("{0}", next((group for group in found.groups() if group), ""))
-    return f"not YAML: {_lower(said)}"
-
-
-def _lower(said: str) -> str:
-    first = (said.splitlines() or [""])[0].strip().rstrip(".")
-    first = first.replace("`", "'")
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in first[:1].lower() + first[1:])
+_VALUES: Final = frozenset({"AliasEvent", *_STARTS})

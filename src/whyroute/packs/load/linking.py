@@ -11,7 +11,7 @@ from ..source.nodes import Node
 from ..source.problems import Problem
 from .definitions import Definition, Piece
 from .entries import EVERY
-from .models import PackTest
+from .models import PackTest, no_label, no_value
 from .reading import Definitions
 from .sections import Entry
 
@@ -36,7 +36,7 @@ def link_problems(definitions: Definitions, every_tenant: Iterable[Entry]) -> li
         *_request_labels(definitions),
         *_circles(definitions.regions, "region group", lambda members: members, ()),
         *_circles(definitions.policies, "policy", lambda part: part.extends, ("extends",)),
-        *_condition_circles(definitions),
+        *_circles(definitions.conditions, "condition", lambda condition: named_in(condition.node), ()),
     ]
 
 
@@ -171,27 +171,15 @@ def _labels(piece: Piece, definitions: Definitions, *, fixed: str | None = None)
     labels = piece.inner("labels")
     for key, position, node in labels.node.pairs():
         if key not in known:
-            listed = f"; the labels are {quoted(known)}" if known else "; the pack declares none"
-            message = f"{shown(key)} is no label of a request{did_you_mean(key, known) or listed}"
-            yield Problem(labels.source.place(*position), message)
+            yield Problem(labels.source.place(*position), no_label(key, known))
         elif key in definitions.labels:
             declared = definitions.labels[key].value
             if fixed and declared.set_by == "operator":
                 message = f"{shown(key)} is set by the operator; {fixed}"
                 yield Problem(labels.source.place(*position), message)
             elif node.value not in declared.values:
-                near = did_you_mean(node.value, declared.values) or f"; its values are {quoted(declared.values)}"
-                message = f"{shown(node.value)} is no value of label {shown(key)}{near}"
+                message = no_value(key, node.value, declared.values)
                 yield Problem(labels.source.place(*node.position), message)
-
-
-def _condition_circles(definitions: Definitions) -> list[Problem]:
-    return _circles(
-        definitions.conditions,
-        "condition",
-        lambda condition: tuple(named_in(condition.node)),
-        (),
-    )
 
 
 def _circles(

@@ -1,10 +1,12 @@
 """What people write in a pack: its sections, as they are read from the files."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from ...basics.issues import did_you_mean, quoted, shown
+from ...constraints.three_valued import Call
 from ...documents.fields import Count, Names, OrAbsent, WireModel, expected
 from ...model.capability import Capability
 from ...model.metadata import ProviderMetadata
@@ -23,6 +25,8 @@ __all__ = [
     "Tenant",
     "TestCandidate",
     "Tokens",
+    "no_label",
+    "no_value",
 ]
 
 Name = Annotated[str, StringConstraints(min_length=1)]
@@ -44,11 +48,28 @@ class LabelDeclaration(WireModel):
     )
 
 
+def no_label(key: str, known: Collection[str]) -> str:
+    """That a request has no label under a key."""
+    listed = f"; the labels are {quoted(known)}" if known else "; the pack declares none"
+    return f"{shown(key)} is no label of a request{did_you_mean(key, known) or listed}"
+
+
+def no_value(key: str, value: Any, values: Collection[str]) -> str:
+    """That a label has no such value."""
+    near = did_you_mean(value, values) or f"; its values are {quoted(values)}"
+    return f"{shown(value)} is no value of label {shown(key)}{near}"
+
+
 class Tokens(WireModel):
     """What a typical call uses, for `callUsd`."""
 
     prompt: Count = Field(description="tokens of the prompt")
     completion: Count = Field(description="tokens of the answer")
+
+    @property
+    def call(self) -> Call:
+        """The call, for conditions over what it costs."""
+        return Call.of(self.prompt, self.completion)
 
 
 class CapabilityEntry(Capability):
@@ -59,6 +80,11 @@ class CapabilityEntry(Capability):
         default_factory=dict, description="labels that every request for it has; one that says otherwise is invalid"
     )
     tokens: OrAbsent[Tokens] = Field(default=None, description="what a typical call uses; `callUsd` is its price")
+
+    @property
+    def call(self) -> Call | None:
+        """A typical call, where it says what that uses."""
+        return None if self.tokens is None else self.tokens.call
 
 
 class BundleSlot(WireModel):

@@ -8,7 +8,6 @@ from ...basics.issues import Issue
 from ...documents.json_text import plain
 from ...model.condition import Condition, of_checked
 from ...model.condition_grammar import condition_issues
-from ...model.features import FEATURES
 from ...model.rule import Rule, Waiver, rule_issues, waiver_issues
 from ..source.nodes import plain_value
 from ..source.problems import Problem
@@ -110,9 +109,7 @@ class Definitions:
         return (None, issues) if issues else (of_checked(Condition, plain(document)[0]), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
-        issues = rule_issues(
-            document, conditions=self.known("conditions"), labels=self._label_values, features=FEATURES
-        )
+        issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values)
         return (None, issues) if issues else (of_checked(Rule, plain(document)[0]), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:

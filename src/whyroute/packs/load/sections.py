@@ -7,8 +7,8 @@ from typing import Any, Final
 from ...basics.issues import did_you_mean, kind_of, shown
 from ...documents.phrases import found, unknown_key
 from ...providers.provider_files import FORMAT_VERSION
-from ..source.nodes import Node
-from ..source.problems import Problem
+from ..source.nodes import Node, Position
+from ..source.problems import Place, Problem
 from ..source.sources import Source
 from ..source.yaml_hints import DASH, missing_space
 from .definitions import Piece
@@ -17,24 +17,40 @@ __all__ = ["SECTIONS", "Entry", "Sections"]
 
 VERSION_KEY: Final = "whyroute"
 
-_NAMED_BY: Final = {
-    "regions": ("region group", None),
-    "labels": ("label", None),
-    "providers": ("provider", "id"),
-    "capabilities": ("capability", "name"),
-    "policies": ("policy", "name"),
-    "everyTenant": ("policy", None),
-    "tenants": ("tenant", "tenantId"),
-    "conditions": ("condition", None),
-    "rules": ("rule", "name"),
-    "waivers": ("waiver", "name"),
-    "bundles": ("bundle", "name"),
-    "tests": ("test", "name"),
-    "descriptors": ("descriptor", "id"),
+LISTS: Final = {
+    "providers": "id",
+    "capabilities": "name",
+    "policies": "name",
+    "tenants": "tenantId",
+    "rules": "name",
+    "waivers": "name",
+    "bundles": "name",
+    "tests": "name",
+    "descriptors": "id",
 }
-"""For each section what its entries are, and the key that names one: none where the section's own keys are names."""
+"""The sections that are lists of objects, each with the key that names an entry."""
 
-SECTIONS: Final = tuple(_NAMED_BY)
+MAPPINGS: Final = ("regions", "labels", "conditions")
+"""The sections whose keys are the names."""
+
+_SINGULAR: Final = {
+    "regions": "region group",
+    "labels": "label",
+    "providers": "provider",
+    "capabilities": "capability",
+    "policies": "policy",
+    "everyTenant": "name of a policy",
+    "tenants": "tenant",
+    "conditions": "condition",
+    "rules": "rule",
+    "waivers": "waiver",
+    "bundles": "bundle",
+    "tests": "test",
+    "descriptors": "descriptor",
+}
+"""What one entry of each section is."""
+
+SECTIONS: Final = tuple(_SINGULAR)
 """All sections."""
 
 
@@ -89,8 +105,8 @@ class Sections:
     def _is_unusable(self, source: Source, root: Node) -> bool:
         """Check what holds for the file as a whole."""
 
-        def complain(position: tuple[int, int], message: str) -> None:
-            self.problems.append(Problem(source.place(*position), message))
+        def complain(position: Position, message: str) -> None:
+            self._complain(source.place(*position), message)
 
         if root.keys is None:
             slip = missing_space(root.value) if type(root.value) is str else None
@@ -122,26 +138,27 @@ class Sections:
         return False
 
     def _read(self, key: str, section: Piece) -> list[Entry]:
-        if key in _MEANINGS:
+        if key in MAPPINGS:
             return self._mapping(key, section)
         items = self._items(key, section)
         if key == "everyTenant":
             return self._names(items)
         return [entry for item in items for entry in self._named(key, item)]
 
-    def _complain(self, piece: Piece, message: str) -> None:
-        self.problems.append(Problem(piece.value(), message))
+    def _complain(self, place: Place, message: str) -> None:
+        self.problems.append(Problem(place, message))
 
     def _mapping(self, key: str, section: Piece) -> list[Entry]:
         if section.node.keys is None:
-            self._complain(section, f"{_found(section.node)}; `{key}` is a mapping from names to {_MEANINGS[key]}")
+            self._complain(
+                section.value(), f"{_found(section.node)}; `{key}` is a mapping from names to {_MEANINGS[key]}"
+            )
             self.unsure.add(key)
             return []
         entries = []
         for name, position, node in section.node.pairs():
             if name == "":
-                message = f"an empty name; a {_NAMED_BY[key][0]} has a name"
-                self.problems.append(Problem(section.source.place(*position), message))
+                self._complain(section.source.place(*position), f"an empty name; a {_SINGULAR[key]} has a name")
             else:
                 entries.append(Entry(name, Piece(section.source, node, position)))
         return entries
@@ -153,9 +170,9 @@ class Sections:
             if key == "everyTenant" and type(section.node.value) is str:
                 dash = section.node.value.startswith("-")
                 message += f"; {DASH}" if dash else f": write {shown(f'[{section.node.value}]')}"
-            elif section.node.keys and _NAMED_BY[key][1] in section.node.keys and section.node.line > section.at[0]:
+            elif section.node.keys and LISTS.get(key) in section.node.keys and section.node.line > section.at[0]:
                 message += f"; a `-` is missing before {shown(next(iter(section.node.keys)))}"
-            self._complain(section, message)
+            self._complain(section.value(), message)
             self.unsure.add(key)
             return []
         return [Piece.of(section.source, node) for node in section.node.value]
@@ -166,16 +183,17 @@ class Sections:
             if isinstance(item.node.value, str):
                 entries.append(Entry(item.node.value, item))
             elif not item.node.broken:
-                self._complain(item, f"{_found(item.node)}; the name of a policy is a string")
+                self._complain(item.value(), f"{_found(item.node)}; the name of a policy is a string")
         return entries
 
     def _named(self, key: str, item: Piece) -> list[Entry]:
-        singular, naming = _NAMED_BY[key]
+        naming = LISTS[key]
         if item.node.broken or item.node.keys is None:
             self.unsure.add(key)
         if item.node.keys is None:
             if not item.node.broken:
-                self._complain(item, f"{_found(item.node)}; a {singular} is a mapping such as `{{{naming}: ...}}`")
+                message = f"{_found(item.node)}; a {_SINGULAR[key]} is a mapping such as `{{{naming}: ...}}`"
+                self._complain(item.value(), message)
             return []
         node: Node | None = item.node.value.get(naming)
         # An entry without a name is checked all the same; what is wrong with its name is told with the rest.
@@ -190,21 +208,18 @@ class Sections:
         for entry in entries:
             if entry.name:
                 by_name.setdefault(entry.name, []).append(entry)
-        dropped: set[int] = set()
+        first: dict[str, Entry] = {}
         for name, same in by_name.items():
-            if len(same) > 1:
-                first, *others = sorted(same, key=lambda each: each.piece.place.order)
-                for other in others:
-                    dropped.add(id(other))
-                    at, before = self._naming(section, other), self._naming(section, first)
-                    message = f"{_NAMED_BY[section][0]} {shown(name)} is defined twice; first at {before}"
-                    self.problems.append(Problem(at, message, (before,)))
-        return [entry for entry in entries if id(entry) not in dropped]
+            first[name], *others = same if len(same) == 1 else sorted(same, key=lambda each: each.piece.place.order)
+            for other in others:
+                at, before = self._naming(section, other), self._naming(section, first[name])
+                message = f"{_SINGULAR[section]} {shown(name)} is defined twice; first at {before}"
+                self.problems.append(Problem(at, message, (before,)))
+        return [entry for entry in entries if not entry.name or entry is first[entry.name]]
 
     @staticmethod
     def _naming(section: str, entry: Entry) -> Any:
-        naming = _NAMED_BY[section][1]
-        return entry.piece.place if naming is None else entry.piece.value(naming)
+        return entry.piece.value(LISTS[section]) if section in LISTS else entry.piece.place
 
 
 _MEANINGS: Final = {

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ...basics.issues import shown
 
-__all__ = ["MAX_DEPTH", "Node", "Position", "node_at", "plain_value"]
+__all__ = ["MAX_DEPTH", "Node", "Position", "node_at", "plain_value", "same_tree"]
 
 Position = tuple[int, int]
 """Line and column, both from 1."""
@@ -71,6 +71,35 @@ def plain_value(node: Node) -> Any:
     if type(value) is list:
         return [plain_value(item) for item in value]
     return value
+
+
+def same_tree(one: Node | None, other: Node | None, *, places: bool = False) -> bool:
+    """Whether two trees hold the same, numbers as they are written and keys in the same order.
+
+    Args:
+        one: A tree, or none.
+        other: Likewise.
+        places: Whether what they hold has to stand at the same places, too.
+    """
+    waiting = [(one, other)]
+    while waiting:
+        left, right = waiting.pop()
+        if left is None or right is None:
+            if left is not right:
+                return False
+            continue
+        mine, theirs = left.value, right.value
+        if type(mine) is not type(theirs) or left.text != right.text:
+            return False
+        if places and (left.position, left.keys) != (right.position, right.keys):
+            return False
+        if type(mine) is dict and list(mine) == list(theirs):
+            waiting += zip(mine.values(), theirs.values(), strict=True)
+        elif type(mine) is list and len(mine) == len(theirs):
+            waiting += zip(mine, theirs, strict=True)
+        elif type(mine) in (dict, list) or mine != theirs:
+            return False
+    return True
 
 
 def node_at(node: Node, tokens: Sequence[str | int]) -> tuple[Node, Position, int]:

@@ -37,10 +37,13 @@ class Source:
 
     def place(self, line: int, column: int) -> Place:
         """A place in the file; line and column count from 1."""
+        return Place(self.name, line, column, self.line(line))
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1; empty past the last one."""
         if self._lines is None:
             self._lines = self.text.split("\n")
-        source = self._lines[line - 1] if line <= len(self._lines) else ""
-        return Place(self.name, line, column, source)
+        return self._lines[number - 1] if number <= len(self._lines) else ""
 
 
 def read_sources(path: str | os.PathLike[str]) -> tuple[list[Source], list[Problem]]:

@@ -9,7 +9,6 @@ from ...basics.issues import shown
 from .nodes import Position
 
 __all__ = [
-    "AFTER_TEXT",
     "DASH",
     "FREE_TEXT",
     "comma_in_number",
@@ -22,9 +21,6 @@ __all__ = [
 
 FREE_TEXT: Final = frozenset({"because", "description", "name", "owner"})
 """The keys whose values are sentences, in which a `#` may be meant as one."""
-
-AFTER_TEXT: Final = re.compile(r" (#)(?=[^\s#])")
-"""A comment that reads on like the text before it."""
 
 _COMMENT_NEXT: Final = re.compile(r" +(#)(?=[^\s#])")
 DASH: Final = "a space is missing after the `-`"
@@ -80,7 +76,7 @@ def _line_before(lines: Sequence[str], number: int) -> int:
 
 def indent_problem(line: str) -> tuple[int, str] | None:
     """The column of a space in the indentation that is none to YAML, and what to say of it."""
-    found = _INDENT.match(line)
+    found = None if line.isascii() else _INDENT.match(line)
     if found is None:
         return None
     code = ord(found[1])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...bundles.clashes import Clashes
 from ...bundles.explanation import BundleExplanation
-from ...bundles.solving import JointSolved
+from ...solving.joint import JointSolved
 from ..load.models import Expectation, TestCandidate
 from .expectations import Judge, Mismatch, as_wire, no_candidate
 

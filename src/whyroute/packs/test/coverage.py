@@ -12,7 +12,8 @@ from ...constraints.three_valued import Compiled
 from ...model.capability import Capability
 from ...solving.request import Solved
 from ..load.models import Tenant
-from ..load.pack import CLAUSES, Pack, Part, as_policy, clause_origin, sets_clause
+from ..load.pack import Pack
+from ..load.policy import CLAUSES, Part, as_policy, clause_origin, sets_clause
 
 __all__ = ["Coverage", "Covered", "Gatherer", "Subject"]
 
@@ -115,9 +116,7 @@ class Gatherer:
         found: set[Key] = set()
         tenant = "" if solved.policy is None else solved.policy.tenant_id
         for part in self._pack.policy(tenant).parts:
-            found.update(
-                ("clause", *_identity(part), clause) for clause in self._rejecting(part, tenant, solved.catalog)
-            )
+            found.update(("clause", *_identity(part), clause) for clause in self._rejecting(part, solved.catalog))
         if solved.active is None:  # a slot of a bundle, where the tenant has no rules
             return frozenset(found)
         found.update(("rule", name) for name in _telling(solved))
@@ -165,9 +164,9 @@ class Gatherer:
         for condition in pack.conditions.values():
             yield Covered("condition", condition.name, condition.origin, counts["condition", condition.name])
 
-    def _rejecting(self, part: Part, tenant: str, catalog: Catalog) -> frozenset[str]:
+    def _rejecting(self, part: Part, catalog: Catalog) -> frozenset[str]:
         """The clauses of one part that reject somebody by themselves, whatever is asked for."""
-        constraints = compile_constraints(_ANYTHING, as_policy(part, tenant), catalog, regions=self._pack.groups)
+        constraints = compile_constraints(_ANYTHING, as_policy(part), catalog, regions=self._pack.groups)
         each = zip(constraints.ids, constraints.admitted, strict=True)
         return frozenset(name for name, admitted in each if name != "kind" and admitted != catalog.all())
 

@@ -15,15 +15,14 @@ from ...model.provider import DeclaredProvider
 from ...model.request_facts import fact_issues
 from ...solving.request import Solved
 from ..load.definitions import Definition
-from ..load.entries import EVERY
 from ..load.models import PackTest
-from ..load.pack import Pack
+from ..load.pack import Pack, chosen
 from ..source.problems import Place
 from .coverage import Coverage, Gatherer
 from .expectations import Judge, Mismatch
 
 if TYPE_CHECKING:
-    from ...bundles.solving import JointSolved
+    from ...solving.joint import JointSolved
 
 __all__ = ["Case", "CaseResult", "NoTestsError", "Results", "run_tests"]
 
@@ -222,19 +221,13 @@ def _about(pack: Pack, tenant: str | None, capability: str | None) -> str:
 
 
 def _cases(pack: Pack, test: Definition[PackTest]) -> Iterator[Case]:
-    tenants = _chosen(test.value.tenant, pack.tenants)
+    tenants = chosen(test.value.tenant, pack.tenants)
     if test.value.bundle is not None:
         return (Case(test, tenant, None, test.value.bundle) for tenant in tenants)
     capability = test.value.capability
     # A declaration has no name.
-    names = _chosen(capability, pack.capabilities) if isinstance(capability, str | tuple) else (None,)
+    names = chosen(capability, pack.capabilities) if isinstance(capability, str | tuple) else (None,)
     return (Case(test, tenant, name) for tenant in tenants for name in names)
-
-
-def _chosen(names: str | tuple[str, ...], everyone: Iterable[str]) -> tuple[str, ...]:
-    if names == EVERY:
-        return tuple(everyone)
-    return (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,18 +235,14 @@ class _Prepared:
     """A test, with what all of its cases share.
 
     Attributes:
-        labels: The labels that its requests name.
-        operator: The labels that the operator sets.
         at: The time of its requests.
-        catalog: Its own candidates; None: those that the tenant sees.
+        options: What else `Pack.resolve` takes for them.
         declared: The capability that it declares itself.
         key: What tells its requests from those of another test, beside tenant and capability.
     """
 
-    labels: dict[str, str]
-    operator: dict[str, str]
     at: str
-    catalog: Catalog | None
+    options: dict[str, Any]
     declared: Capability | None
     key: tuple[Any, ...]
 
@@ -270,7 +259,7 @@ class _Runner:
         self._pack = pack
         self._now = now
         self._judge = Judge(pack)
-        self._prepared: dict[int, _Prepared] = {}
+        self._prepared: dict[str, _Prepared] = {}
         self._waiting: Counter[tuple[Any, ...]] = Counter()
         self._answers: dict[tuple[Any, ...], _Answer] = {}
 
@@ -279,44 +268,35 @@ class _Runner:
         self._waiting.update(self._key(case) for case in cases)
 
     def _key(self, case: Case) -> tuple[Any, ...]:
-        return case.tenant, case.capability, case.bundle, self._of(case.test.value).key
+        return case.tenant, case.capability, case.bundle, self._of(case.test).key
 
-    def _of(self, test: PackTest) -> _Prepared:
-        found = self._prepared.get(id(test))  # the pack keeps the test, and so its id
+    def _of(self, test: Definition[PackTest]) -> _Prepared:
+        found = self._prepared.get(test.name)
         if found is None:
-            found = self._prepared[id(test)] = self._prepare(test)
+            found = self._prepared[test.name] = self._prepare(test.name, test.value)
         return found
 
     def run(self, case: Case, begun: float, clock: Callable[[], float]) -> CaseResult:
-        test = case.test.value
-        prepared = self._of(test)
+        expect = case.test.value.expect
+        prepared = self._of(case.test)
         solved, problem, reached = self._shared(case, prepared)
         if solved is None:
             return CaseResult(case, prepared.at, problem=problem, seconds=clock() - begun)
-        if not isinstance(solved, Solved):
+        silent = False
+        if isinstance(solved, Solved):
+            wrong = self._judge.mismatches(expect, solved)
+            silent = self._judge.said_nothing(expect, solved)
+            if self.gatherer is not None and (every := self._judge.condition(expect)) is not None:
+                reached |= self.gatherer.decided(every, solved)
+        else:
             from .bundles import bundle_mismatches  # noqa: PLC0415 (takes long to load; few packs have bundles)
 
-            wrong = bundle_mismatches(test.expect, solved, self._judge)
-            if self.gatherer is not None:
-                self.gatherer.count(reached)
-            return CaseResult(case, prepared.at, wrong, None, False, clock() - begun, solved if wrong else None)
-        mismatches = self._judge.mismatches(test.expect, solved)
+            wrong = bundle_mismatches(expect, solved, self._judge)
         if self.gatherer is not None:
             self.gatherer.count(reached)
-            every = self._judge.condition(test.expect)
-            if every is not None:
-                self.gatherer.count(self.gatherer.decided(every, solved) - reached)
-        return CaseResult(
-            case,
-            prepared.at,
-            mismatches,
-            None,
-            self._judge.said_nothing(test.expect, solved),
-            clock() - begun,
-            solved if mismatches else None,
-        )
+        return CaseResult(case, prepared.at, wrong, None, silent, clock() - begun, solved if wrong else None)
 
-    def _prepare(self, test: PackTest) -> _Prepared:
+    def _prepare(self, name: str, test: PackTest) -> _Prepared:
         labels, operator = self._pack.split_labels(test.labels)
         at = self._now if test.at is None else test.at
         catalog = declared = None
@@ -326,9 +306,10 @@ class _Runner:
         if isinstance(test.capability, Mapping):
             declared = read_capability(test.capability)
             text = json.dumps(declared.to_dict(), sort_keys=True)
-        own = None if catalog is None else id(test)
-        key = tuple(sorted(labels.items())), tuple(sorted(operator.items())), at, own, text
-        return _Prepared(labels, operator, at, catalog, declared, key)
+        own = None if catalog is None else name
+        key = tuple(sorted(test.labels.items())), at, own, text
+        options = {"labels": labels, "operator_labels": operator, "at": at, "catalog": catalog}
+        return _Prepared(at, options, declared, key)
 
     def _shared(self, case: Case, prepared: _Prepared) -> _Answer:
         """What the request of a case comes to, which others may have too."""
@@ -353,23 +334,7 @@ class _Runner:
 
     def _solved(self, case: Case, prepared: _Prepared) -> "Solved | JointSolved":
         if case.bundle is not None:
-            bundle = self._pack.resolve_bundle(
-                case.tenant,
-                case.bundle,
-                labels=prepared.labels,
-                at=prepared.at,
-                operator_labels=prepared.operator,
-                catalog=prepared.catalog,
-            )
-            return bundle.read().solve()
+            return self._pack.resolve_bundle(case.tenant, case.bundle, **prepared.options).read().solve()
         capability: str | Capability | None = prepared.declared if case.capability is None else case.capability
         assert capability is not None  # the test declares it where the case has no name for it
-        resolved = self._pack.resolve(
-            case.tenant,
-            capability,
-            labels=prepared.labels,
-            at=prepared.at,
-            operator_labels=prepared.operator,
-            catalog=prepared.catalog,
-        )
-        return resolved.read().solve()
+        return self._pack.resolve(case.tenant, capability, **prepared.options).read().solve()

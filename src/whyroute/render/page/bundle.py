@@ -1,23 +1,25 @@
 """A bundle as a page: its slots as columns, what ties them as rows across, what clashes, and the ways out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import count
 
 from ...basics.numbers import Number, ecmascript, wire_number
-from ...bundles import BundleExplanation, BundleRelaxation, JointConstraint
 from ...bundles.bundle import Bundle, outcome_of
+from ...bundles.explanation import BundleExplanation
 from ...bundles.sentences import core_phrase, joint_described, shadow_sentence
-from ...bundles.ties import Tie
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...documents.phrases import joined
+from ...explanations.relaxations import BundleRelaxation
+from ...explanations.ways import ways_out
 from ...explanations.words import counted
-from ..bundles import not_to_change, ways_by_owner, why_not_words
+from ...solving.joint import JointConstraint
+from ...solving.ties import Tie
+from ..bundles import by_owner, why_not_words
 from . import markup
 from .document import data, filled, page_style
-from .payload import printable_json
 
 __all__ = ["bundle_page"]
-
-_OPEN_CLASHES = 4
 
 
 def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> str:
@@ -29,8 +31,8 @@ def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> 
         explanation: What to show.
         title: What the page is called, such as the name of the bundle.
     """
-    count = len(explanation.solved.names)
-    style = f"{page_style()}{data('bundle.css')}:root {{ --slots: {count}; }}\n"
+    slots = len(explanation.solved.names)
+    style = f"{page_style()}{data('bundle.css')}:root {{ --slots: {slots}; }}\n"
     script = data("frame.js") + data("bundle.js")
     answer = _headline(explanation)
     return filled(
@@ -46,9 +48,9 @@ def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> 
 
 
 def _headline(explanation: BundleExplanation) -> str:
-    count = len(explanation.solved.names)
+    slots = len(explanation.solved.names)
     if explanation.satisfiable:
-        return "The slot has its pick" if count == 1 else f"{'Both' if count == 2 else f'All {count}'} slots have picks"
+        return "The slot has its pick" if slots == 1 else f"{'Both' if slots == 2 else f'All {slots}'} slots have picks"
     return "No bundle qualifies" if explanation.solved.best.proved else "No bundle was found within the limit"
 
 
@@ -80,31 +82,21 @@ def _sentence(text: str) -> str:
 
 def _sections(explanation: BundleExplanation) -> Iterator[str]:
     yield _contrast(explanation)
-    yield _section("slots", "Slots", [_slots(explanation)])
-    yield _section("notes", "Beside that", _notes(explanation))
+    yield markup.section("slots", "Slots", [_slots(explanation)])
+    yield markup.section("notes", "Beside that", _notes(explanation))
     if explanation.satisfiable:
-        yield _section("ranking", "In order", _ranking(explanation))
+        yield markup.section("ranking", "In order", _ranking(explanation))
         return
     if explanation.catalog.size and explanation.solved.best.proved:
-        yield _section("clashes", "What can't hold together", _clashes(explanation))
-        yield _section("ways", "Ways out", _ways(explanation))
-
-
-def _section(name: str, title: str, body: Iterable[str]) -> str:
-    inner = "\n".join(part for part in body if part)
-    head = f'<h2 id="{name}-title">{title}</h2>'
-    return f'<section id="{name}" aria-labelledby="{name}-title">\n{head}\n{inner}\n</section>' if inner else ""
+        yield markup.section("clashes", "What can't hold together", _clashes(explanation))
+        yield markup.section("ways", "Ways out", _ways(explanation))
 
 
 def _toggle(explanation: BundleExplanation, name: str, constraints: Sequence[JointConstraint]) -> str:
     """A button that highlights constraints among the slots. It needs the script and is hidden without it."""
     wanted = {constraint.id for constraint in constraints}
     places = [str(place) for place, each in enumerate(explanation.constraints) if each.id in wanted]
-    return (
-        f'<button type="button" class="toggle scripted" data-name="{name}" data-constraints="{" ".join(places)}"'
-        f' aria-pressed="false">Highlight<span class="unseen"> {name[:1].lower()}{name[1:]} among the slots</span>'
-        "</button>"
-    )
+    return markup.toggle(name, "among the slots", f'data-name="{name}" data-constraints="{" ".join(places)}"')
 
 
 # The slots.
@@ -115,11 +107,11 @@ def _slots(explanation: BundleExplanation) -> str:
     heads = "".join(f'<th scope="col">{markup.code(name)}</th>' for name in solved.names)
     rows = "\n".join(_rows(explanation))
     name = "The slots, and what ties them"
-    return (
-        f'<div class="scrolling" role="group" aria-label="{name}, table" tabindex="0">'
+    return markup.scrolling(
+        name,
         f'<table><caption class="unseen">{name}</caption>\n'
         f'<thead><tr><td><span class="unseen">Constraint</span></td>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>'
-        "</table></div>"
+        "</table>",
     )
 
 
@@ -174,18 +166,15 @@ def _share(explanation: BundleExplanation, constraint: JointConstraint, slot: in
 
 
 def _counted(part: int, whole: int, verb: str) -> str:
-    count = f'<span class="bad">{part}</span>' if whole and not part else str(part)
+    number = f'<span class="bad">{part}</span>' if whole and not part else str(part)
     rest = "" if verb != "pass" else f", {whole - part} fail"
-    return f'<span class="share">{markup.bar(part, whole)} {count} {verb}{rest}</span>'
+    return f'<span class="share">{markup.bar(part, whole)} {number} {verb}{rest}</span>'
 
 
 def _words(explanation: BundleExplanation, constraint: JointConstraint) -> str:
     """A constraint in words, with its id, and for a rule where it is written and whom to ask."""
     words = joint_described(explanation.solved, constraint)
-    told = markup.code(words) if words == constraint.label else markup.prose(words)
-    where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
-    ask = "" if constraint.contact is None else f", ask {constraint.contact}"
-    return f'<span class="words">{told}</span> <span class="id">{markup.escape(f"{constraint.id}{where}{ask}")}</span>'
+    return markup.constraint(constraint, words, ask="" if constraint.contact is None else f", ask {constraint.contact}")
 
 
 def _tie_row(
@@ -257,7 +246,7 @@ def _contrast(explanation: BundleExplanation) -> str:
             for constraint, slot, reason in contrast.failed
         )
         body.append(f'<ul class="constraints">{rows}</ul>')
-    return _section("contrast", f"Why not {asked}?", body)
+    return markup.section("contrast", f"Why not {asked}?", body)
 
 
 def _notes(explanation: BundleExplanation) -> Iterator[str]:
@@ -281,7 +270,7 @@ def _ranking(explanation: BundleExplanation) -> Iterator[str]:
         for ranked in explanation.ranking
     ]
     table = markup.table("The best bundles, in order", heads, rows)
-    yield f'<div class="scrolling" role="group" aria-label="The best bundles, table" tabindex="0">{table}</div>'
+    yield markup.scrolling("The best bundles", table)
 
 
 # When there is none.
@@ -289,28 +278,25 @@ def _ranking(explanation: BundleExplanation) -> Iterator[str]:
 
 def _clashes(explanation: BundleExplanation) -> Iterator[str]:
     cores = explanation.cores
-    for number, core in enumerate(cores[:_OPEN_CLASHES], start=1):
-        name = f"Clash {number}"
-        rows = "\n".join(
-            f'<li>{_words(explanation, each)}<span class="share">{markup.escape(_where(explanation, each))}</span></li>'
-            for each in core
-        )
-        yield (
-            f'<div class="block clash" role="group" aria-label="{name}">\n<div class="bar-line"><h3>{name}</h3>'
-            f'{_toggle(explanation, name, core)}</div>\n<ul class="constraints">{rows}</ul></div>'
-        )
-    rest = cores[_OPEN_CLASHES:]
-    if rest:
-        yield f"<details><summary>{len(rest)} more clash{'' if len(rest) == 1 else 'es'}</summary>\n<ul>"
-        for number, core in enumerate(rest, start=_OPEN_CLASHES + 1):
-            phrase = core_phrase(explanation.solved, core)
-            toggle = _toggle(explanation, f"Clash {number}", core)
-            yield f'<li class="block bar-line">{number}. {markup.prose(phrase)} {toggle}</li>'
-        yield "</ul></details>"
+    yield from markup.clashes(cores, partial(_clash, explanation), partial(_further, explanation))
     if "cores" in explanation.truncated:
         yield f'<p class="note">There are more clashes than the {len(cores)} that were worked out.</p>'
     if not explanation.proved:
         yield '<p class="note">Some of it was too hard to prove within the limit.</p>'
+
+
+def _clash(explanation: BundleExplanation, name: str, core: Sequence[JointConstraint]) -> tuple[str, str]:
+    rows = "\n".join(
+        f'<li>{_words(explanation, each)}<span class="share">{markup.escape(_where(explanation, each))}</span></li>'
+        for each in core
+    )
+    return _toggle(explanation, name, core), f'<ul class="constraints">{rows}</ul>'
+
+
+def _further(explanation: BundleExplanation, number: int, core: Sequence[JointConstraint]) -> str:
+    """A clash in a line."""
+    phrase = markup.prose(core_phrase(explanation.solved, core))
+    return f"{phrase} {_toggle(explanation, f'Clash {number}', core)}"
 
 
 def _where(explanation: BundleExplanation, constraint: JointConstraint) -> str:
@@ -322,41 +308,26 @@ def _where(explanation: BundleExplanation, constraint: JointConstraint) -> str:
 
 
 def _ways(explanation: BundleExplanation) -> Iterator[str]:
-    number = 0
-    for title, ways in ways_by_owner(explanation.relaxations):
-        yield f'<h3>{title[:1].upper()}{title[1:]}</h3>\n<ol class="ways" start="{number + 1}">'
-        for way in ways:
-            number += 1
-            yield _way(explanation, number, way)
-        yield "</ol>"
-    fixed = not_to_change(explanation)
-    if fixed:
-        rows = [f'<li class="block way">{_words(explanation, each)}{_because(each)}</li>' for each in fixed]
+    def button(name: str, way: BundleRelaxation) -> str:
+        return _toggle(explanation, name, way.correction)
+
+    ways, numbers = ways_out(explanation), count(1)
+    for title, found in by_owner(ways):
+        yield from markup.ways(f"{title[:1].upper()}{title[1:]}", found, numbers, _gives, button)
+    if ways.fixed:
+        rows = [f'<li class="block way">{_words(explanation, each)}{_because(each)}</li>' for each in ways.fixed]
         yield f'<h3>Not yours to change</h3>\n<ul class="ways">{"".join(rows)}</ul>'
     yield from markup.dead_ends(explanation.dead_ends)
     if "relaxations" in explanation.truncated:
         yield '<p class="note">There are more ways out than were worked out.</p>'
 
 
-def _because(constraint: JointConstraint) -> str:
-    return "" if constraint.because is None else f": {markup.escape(constraint.because)}"
-
-
-def _way(explanation: BundleExplanation, number: int, way: BundleRelaxation) -> str:
-    name = f"Way out {number}"
-    edits = [markup.prose(text) for text in way.texts]
-    told = edits[0] if len(edits) == 1 else "<ul>" + "".join(f"<li>{edit}</li>" for edit in edits) + "</ul>"
+def _gives(way: BundleRelaxation) -> str:
     picks = "".join(
         f"<dt>{markup.code(slot)}</dt><dd>{markup.candidate(each)}</dd>" for slot, each in way.picks.items()
     )
-    patch = "\n".join(
-        markup.escape(line) for line in printable_json([dict(operation) for operation in way.patch]).split("\n")
-    )
-    whose = f'<span class="unseen"> the JSON Patch of way out {number}</span>'
-    return (
-        f'<li class="block way"><div class="edits">{told}</div>\n<div class="gives">gives <dl>{picks}</dl></div>\n'
-        f'<div class="bar-line">{_toggle(explanation, name, way.correction)}'
-        f'<details class="patch"><summary>JSON Patch<span class="unseen"> of way out {number}</span></summary>\n'
-        f'<pre tabindex="0" aria-label="JSON Patch of way out {number}"><code>{patch}</code></pre>\n'
-        f'<button type="button" class="copy scripted">Copy{whose}</button></details></div></li>'
-    )
+    return f'<div class="gives">gives <dl>{picks}</dl></div>'
+
+
+def _because(constraint: JointConstraint) -> str:
+    return "" if constraint.because is None else f": {markup.escape(constraint.because)}"

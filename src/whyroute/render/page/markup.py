@@ -2,13 +2,37 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
+from ...constraints.named import NamedConstraint
+from ...explanations.explained import R
 from ...explanations.relaxations import DeadEnd
+from ...solving.joint import JointConstraint
 from ..lines import printable
+from .payload import printable_json
 
-__all__ = ["bar", "candidate", "code", "dead_ends", "escape", "prose", "table"]
+__all__ = [
+    "bar",
+    "candidate",
+    "clashes",
+    "code",
+    "constraint",
+    "dead_ends",
+    "escape",
+    "prose",
+    "scrolling",
+    "section",
+    "table",
+    "toggle",
+    "ways",
+]
+
+C = TypeVar("C")
+
+_OPEN_CLASHES: Final = 4
+"""How many clashes stand in full."""
 
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -36,6 +60,76 @@ def candidate(of: Candidate) -> str:
 def pair(provider: str, model: str) -> str:
     """`provider / model` of names."""
     return f'<span class="candidate"><bdi>{escape(provider)}</bdi> / <bdi class="model">{escape(model)}</bdi></span>'
+
+
+def section(name: str, title: str, body: Iterable[str], extra: str = "") -> str:
+    """A section with its title; nothing when the body is empty."""
+    inner = "\n".join(part for part in body if part)
+    head = f'<h2 id="{name}-title">{title}</h2>'
+    return f'<section id="{name}" aria-labelledby="{name}-title"{extra}>\n{head}\n{inner}\n</section>' if inner else ""
+
+
+def toggle(name: str, where: str, attributes: str) -> str:
+    """A button that highlights something somewhere, by attributes for the script; it is hidden without that."""
+    return (
+        f'<button type="button" class="toggle scripted" {attributes} aria-pressed="false">'
+        f'Highlight<span class="unseen"> {name[:1].lower()}{name[1:]} {where}</span></button>'
+    )
+
+
+def scrolling(name: str, inner: str) -> str:
+    """A table that scrolls by itself where there is no room for it."""
+    return f'<div class="scrolling" role="group" aria-label="{name}, table" tabindex="0">{inner}</div>'
+
+
+def constraint(of: NamedConstraint | JointConstraint, words: str, *, ask: str = "") -> str:
+    """A constraint in words, with its id and the place where it is written."""
+    told = code(words) if words == of.label else prose(words)
+    where = "".join(f", {origin.file}:{origin.line}" for origin in of.origins[:1])
+    return f'<span class="words">{told}</span> <span class="id">{escape(f"{of.id}{where}{ask}")}</span>'
+
+
+def clashes(
+    cores: Sequence[C], whole: Callable[[str, C], tuple[str, str]], line: Callable[[int, C], str]
+) -> Iterator[str]:
+    """The first few clashes by name, each as a button and what is in it; then the others by number, in a line each."""
+    for number, core in enumerate(cores[:_OPEN_CLASHES], start=1):
+        name = f"Clash {number}"
+        button, inner = whole(name, core)
+        yield (
+            f'<div class="block clash" role="group" aria-label="{name}">\n'
+            f'<div class="bar-line"><h3>{name}</h3>{button}</div>\n{inner}</div>'
+        )
+    rest = cores[_OPEN_CLASHES:]
+    if rest:
+        yield f"<details><summary>{len(rest)} more clash{'' if len(rest) == 1 else 'es'}</summary>\n<ul>"
+        for number, core in enumerate(rest, start=_OPEN_CLASHES + 1):
+            yield f'<li class="block bar-line">{number}. {line(number, core)}</li>'
+        yield "</ul></details>"
+
+
+def ways(
+    title: str, found: Sequence[R], numbers: Iterator[int], gives: Callable[[R], str], button: Callable[[str, R], str]
+) -> Iterator[str]:
+    """Ways out that are somebody's moves, numbered through the page; nothing when there are none."""
+    for place, way in enumerate(found):
+        number = next(numbers)
+        if not place:
+            yield f'<h3>{title}</h3>\n<ol class="ways" start="{number}">'
+        edits = [prose(text) for text in way.texts]
+        told = edits[0] if len(edits) == 1 else "<ul>" + "".join(f"<li>{edit}</li>" for edit in edits) + "</ul>"
+        patch = printable_json([dict(operation) for operation in way.patch]).split("\n")
+        whose = f'<span class="unseen"> the JSON Patch of way out {number}</span>'
+        yield (
+            f'<li class="block way"><div class="edits">{told}</div>\n{gives(way)}\n'
+            f'<div class="bar-line">{button(f"Way out {number}", way)}'
+            f'<details class="patch"><summary>JSON Patch<span class="unseen"> of way out {number}</span></summary>\n'
+            f'<pre tabindex="0" aria-label="JSON Patch of way out {number}">'
+            f"<code>{chr(10).join(map(escape, patch))}</code></pre>\n"
+            f'<button type="button" class="copy scripted">Copy{whose}</button></details></div></li>'
+        )
+    if found:
+        yield "</ol>"
 
 
 def dead_ends(found: Sequence[DeadEnd]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...basics import bits
 from ...basics.numbers import Number, ecmascript
-from ...catalog.catalog import Candidate
+from ...catalog.candidate import Candidate
 from ...constraints.named import NamedConstraint
 from ...documents.json_text import terminal_safe
 from ...engine.deadlines import check_time

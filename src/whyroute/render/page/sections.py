@@ -1,6 +1,8 @@
 """The words of a page: the verdict, what clashes, the ways out, the ranking. They stand without the script."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count
 
 from ...basics.issues import shown
 from ...basics.numbers import Number, ecmascript
@@ -21,12 +23,11 @@ from ...explanations.sentences import (
 from ...explanations.ways import MissingFact, ways_out
 from ...explanations.words import clash_sentence, counted, described, few
 from . import markup
-from .payload import Matrix, printable_json
+from .payload import Matrix
 
 __all__ = ["headline", "sections", "verdict"]
 
 _PROSE_CORE = 3
-_OPEN_CLASHES = 4
 _TABLE_ROWS = 25
 _RANKING_ROWS = 50
 
@@ -91,22 +92,11 @@ def sections(explanation: Explanation, matrix: Matrix) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _section(name: str, title: str, body: Iterable[str], extra: str = "") -> str:
-    inner = "\n".join(part for part in body if part)
-    if not inner:
-        return ""
-    head = f'<h2 id="{name}-title">{title}</h2>'
-    return f'<section id="{name}" aria-labelledby="{name}-title"{extra}>\n{head}\n{inner}\n</section>'
-
-
 def _toggle(kind: str, name: str, columns: Iterable[int], row: int | None = None) -> str:
     """A button that highlights columns of the matrix, and a row. It needs the script and is hidden without it."""
     place = "" if row is None else f' data-row="{row}"'
-    return (
-        f'<button type="button" class="toggle scripted" data-kind="{kind}" data-name="{name}"'
-        f' data-columns="{" ".join(map(str, columns))}"{place} aria-pressed="false">'
-        f'Highlight<span class="unseen"> {name[:1].lower()}{name[1:]} in the matrix</span></button>'
-    )
+    attributes = f'data-kind="{kind}" data-name="{name}" data-columns="{" ".join(map(str, columns))}"{place}'
+    return markup.toggle(name, "in the matrix", attributes)
 
 
 def _columns(explanation: Explanation, constraints: Iterable[NamedConstraint]) -> list[int]:
@@ -122,30 +112,27 @@ def _failing(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
         f"<li>{markup.code(failure.provider_id)}: {markup.prose(failure.message)}</li>"
         for failure in explanation.setup_failures
     ]
-    yield _section(
+    yield markup.section(
         "setup", "Providers that could not be set up", ["<ul>" + "\n".join(setup) + "</ul>"] if setup else []
     )
     if explanation.catalog.size:
-        yield _section("clashes", "What can't hold together", _clashes(explanation))
-        yield _section("ways", "Ways out", _ways(explanation, matrix))
+        yield markup.section("clashes", "What can't hold together", _clashes(explanation))
+        yield markup.section("ways", "Ways out", _ways(explanation, matrix))
     message = explanation.user_message
     if message is not None:
-        yield _section("message", "What to tell the end user", [f"<blockquote>{markup.prose(message)}</blockquote>"])
+        yield markup.section(
+            "message", "What to tell the end user", [f"<blockquote>{markup.prose(message)}</blockquote>"]
+        )
 
 
 def _clashes(explanation: Explanation) -> Iterator[str]:
     cores = explanation.cores
-    yield from (_clash(explanation, number, core) for number, core in enumerate(cores[:_OPEN_CLASHES], start=1))
-    rest = cores[_OPEN_CLASHES:]
-    if rest:
-        yield f"<details><summary>{len(rest)} more clash{'' if len(rest) == 1 else 'es'}</summary>\n<ul>"
-        yield from (_further(explanation, number, core) for number, core in enumerate(rest, start=_OPEN_CLASHES + 1))
-        yield "</ul></details>"
+    yield from markup.clashes(cores, partial(_clash, explanation), partial(_further, explanation))
     if "cores" in explanation.truncated:
         yield f'<p class="note">There are more clashes than the {len(cores)} looked for.</p>'
 
 
-def _clash(explanation: Explanation, number: int, core: Sequence[NamedConstraint]) -> str:
+def _clash(explanation: Explanation, name: str, core: Sequence[NamedConstraint]) -> tuple[str, str]:
     tenant, total = tenant_of(explanation), explanation.catalog.size
     rows = "\n".join(
         f"<li>{_constraint(each, tenant)}"
@@ -158,44 +145,31 @@ def _clash(explanation: Explanation, number: int, core: Sequence[NamedConstraint
         if len(core) == 1
         else f"No candidate satisfies {'both' if len(core) == 2 else 'all of them'}"
     )
-    name = f"Clash {number}"
-    return (
-        f'<div class="block clash" role="group" aria-label="{name}">\n<div class="bar-line"><h3>{name}</h3>'
-        f"{_toggle('clash', name, _columns(explanation, core))}</div>\n"
-        f'<ul class="constraints">{rows}</ul>\n<p class="note">{verb}.</p></div>'
-    )
+    inner = f'<ul class="constraints">{rows}</ul>\n<p class="note">{verb}.</p>'
+    return _toggle("clash", name, _columns(explanation, core)), inner
 
 
 def _further(explanation: Explanation, number: int, core: Sequence[NamedConstraint]) -> str:
     """A clash in a line."""
     names = joined([f'<span class="id">{markup.escape(each.id)}</span>' for each in core])
-    toggle = _toggle("clash", f"Clash {number}", _columns(explanation, core))
-    return f'<li class="block bar-line">{number}. {names} {toggle}</li>'
+    return f"{names} {_toggle('clash', f'Clash {number}', _columns(explanation, core))}"
 
 
 def _constraint(constraint: NamedConstraint, tenant: str | None) -> str:
-    """A constraint in words, with its id and the place where it is written."""
-    words = described(constraint, tenant)
-    told = markup.code(words) if words == constraint.label else markup.prose(words)
-    where = "".join(f", {origin.file}:{origin.line}" for origin in constraint.origins[:1])
-    return f'<span class="words">{told}</span> <span class="id">{markup.escape(constraint.id + where)}</span>'
+    return markup.constraint(constraint, described(constraint, tenant))
 
 
 def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
     ways = ways_out(explanation)
     tenant = tenant_of(explanation)
-    number = 0
 
-    def listed(title: str, relaxations: Sequence[Relaxation]) -> Iterator[str]:
-        nonlocal number
-        if not relaxations:
-            return
-        yield f'<h3>{title}</h3>\n<ol class="ways" start="{number + 1}">'
-        for relaxation in relaxations:
-            number += 1
-            yield _way(explanation, matrix, number, relaxation)
-        yield "</ol>"
+    def gives(way: Relaxation) -> str:
+        return f'<p class="gives">gives {markup.candidate(way.pick)}</p>'
 
+    def button(name: str, way: Relaxation) -> str:
+        return _toggle("change", name, _columns(explanation, way.correction), matrix.row_of(way.pick))
+
+    listed = partial(markup.ways, numbers=count(1), gives=gives, button=button)
     yield from listed("Your own bounds", ways.bounds)
     whose = "" if tenant is None else f" of tenant {markup.prose(shown(tenant))}"
     yield from listed(f"The policy{whose}", ways.policy)
@@ -212,27 +186,6 @@ def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
     yield from markup.dead_ends(explanation.dead_ends)
     if "relaxations" in explanation.truncated:
         yield '<p class="note">There are more ways out than were worked out.</p>'
-
-
-def _way(explanation: Explanation, matrix: Matrix, number: int, relaxation: Relaxation) -> str:
-    name = f"Way out {number}"
-    edits = [markup.prose(edit.text) for edit in relaxation.edits]
-    told = edits[0] if len(edits) == 1 else "<ul>" + "".join(f"<li>{edit}</li>" for edit in edits) + "</ul>"
-    patch = printable_json([dict(operation) for operation in relaxation.patch])
-    whose = f'<span class="unseen"> the JSON Patch of way out {number}</span>'
-    columns = _columns(explanation, relaxation.correction)
-    return (
-        f'<li class="block way"><div class="edits">{told}</div>\n'
-        f'<p class="gives">gives {markup.candidate(relaxation.pick)}</p>\n'
-        f'<div class="bar-line">{_toggle("change", name, columns, matrix.row_of(relaxation.pick))}'
-        f'<details class="patch"><summary>JSON Patch<span class="unseen"> of way out {number}</span></summary>\n'
-        f'<pre tabindex="0" aria-label="JSON Patch of way out {number}"><code>{_lines(patch)}</code></pre>\n'
-        f'<button type="button" class="copy scripted">Copy{whose}</button></details></div></li>'
-    )
-
-
-def _lines(text: str) -> str:
-    return "\n".join(markup.escape(line) for line in text.split("\n"))
 
 
 def _fixed(constraint: NamedConstraint) -> str:
@@ -256,8 +209,8 @@ def _fact(fact: MissingFact) -> str:
 
 
 def _qualifying(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
-    yield _section("why", "Why this one", _why(explanation, matrix))
-    yield _section("ranking", "Ranking", _ranking(explanation))
+    yield markup.section("why", "Why this one", _why(explanation, matrix))
+    yield markup.section("ranking", "Ranking", _ranking(explanation))
 
 
 def _why(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
@@ -298,16 +251,11 @@ def _ranking(explanation: Explanation) -> Iterator[str]:
         met = ", ".join(f"{name} {_signed(weight)}" for name, weight in gains)
         name = f'<span class="place">{place}. </span>{markup.candidate(ranked.candidate)}{tags}'
         rows.append([f'{name}<span class="met">{met}</span>', ecmascript(ranked.score)])
-    yield _scrolling("The ranking", markup.table("The ranking of the candidates that qualify", heads, rows))
+    yield markup.scrolling("The ranking", markup.table("The ranking of the candidates that qualify", heads, rows))
     regular = explanation.solved.ranked(explanation.survivors)
     more = len(regular) - len(ranking)
     if more > 0:
         yield f'<p class="note">And {more} more; the matrix has them in order.</p>'
-
-
-def _scrolling(name: str, table: str) -> str:
-    """A table that scrolls by itself where there is no room for it."""
-    return f'<div class="scrolling" role="group" aria-label="{name}, table" tabindex="0">{table}</div>'
 
 
 def _signed(weight: Number) -> str:
@@ -327,17 +275,17 @@ def _contrast(explanation: Explanation, matrix: Matrix) -> str:
         near = joined([markup.candidate(candidate) for candidate in contrast.near])
         body.append(f"<p>It is not a candidate{f'; near it are {near}' if near else ''}.</p>")
     elif contrast.failed:
-        count = len(contrast.failed)
+        stopping = len(contrast.failed)
         columns = _columns(explanation, [constraint for constraint, _ in contrast.failed])
         toggle = _toggle("clash", "What stops it", columns, matrix.row_of(contrast.candidate))
-        body.append(f"<p>{counted(count, 'constraint')} reject{'s' if count == 1 else ''} it. {toggle}</p>")
+        body.append(f"<p>{counted(stopping, 'constraint')} reject{'s' if stopping == 1 else ''} it. {toggle}</p>")
         body.append(f'<ul class="constraints">{_reasons(contrast.failed, tenant_of(explanation))}</ul>')
     else:
         decided = outranked_clause(contrast)
         place = "" if contrast.rank is None else f", in place {contrast.rank}"
         toggle = _toggle("clash", "The one asked about", [], matrix.row_of(contrast.candidate))
         body.append(f"<p>{'It is the pick' if decided is None else f'It qualifies{place}; {decided}'}. {toggle}</p>")
-    return _section("contrast", title, body)
+    return markup.section("contrast", title, body)
 
 
 def _reasons(failed: Sequence[Failed], tenant: str | None) -> str:
@@ -361,9 +309,11 @@ def _nearest(explanation: Explanation) -> str:
         rows.append([markup.candidate(miss.candidate), str(len(miss.failed)), why])
     heads = [("Candidate", ""), ("Fails", "number"), ("Why", "")]
     table = markup.table("The candidates that come nearest", heads, rows)
-    count = explanation.catalog.size - explanation.survivors.bit_count() - len(misses)
-    more = f'<p class="note">And {count} more that do not qualify.</p>' if count else ""
-    return _section("nearest", "Nearest candidates", [_scrolling("Nearest candidates", table), more], ' class="plain"')
+    left = explanation.catalog.size - explanation.survivors.bit_count() - len(misses)
+    more = f'<p class="note">And {left} more that do not qualify.</p>' if left else ""
+    return markup.section(
+        "nearest", "Nearest candidates", [markup.scrolling("Nearest candidates", table), more], ' class="plain"'
+    )
 
 
 def _constraints(explanation: Explanation) -> str:
@@ -386,4 +336,4 @@ def _constraints(explanation: Explanation) -> str:
         )
     heads = [("Constraint", ""), ("Admits", "number"), ("Rejects", "number")]
     table = markup.table("Every constraint, and how many candidates it admits", heads, rows)
-    return _section("constraints", "Constraints", [_scrolling("Constraints", table)])
+    return markup.section("constraints", "Constraints", [markup.scrolling("Constraints", table)])

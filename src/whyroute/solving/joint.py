@@ -2,28 +2,29 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from heapq import heappop, heappush
-from typing import Any, Literal
 
 from ..basics import bits
+from ..basics.computed import computed
 from ..basics.issues import Issue, child, shown
-from ..catalog.catalog import Candidate, Catalog
+from ..catalog.candidate import Candidate
+from ..catalog.catalog import Catalog
 from ..constraints.named import NamedConstraint, Origin, Owner
 from ..engine.deadlines import check_time
-from ..engine.joint import Budget
+from ..engine.joint import SearchBudget
 from ..errors import InvalidRequestError
 from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
-from ..solving.request import Situation, Solved, solve
-from .compiling import Compiled, Compiler
-from .joint import Best, best
-from .ordering import Ranked, costs_of, ranked_of
+from .combining import Best, best
+from .ordering import RankedSlot, costs_of, ranked_of
+from .request import RequestTerms, Shadow, Solved
+from .situation import Situation
+from .tie_columns import CompiledTie, Compiler
 from .ties import Tie
 
-__all__ = ["BundleShadow", "JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
+__all__ = ["JointConstraint", "JointSolved", "SearchLimit", "Slot", "solve_jointly"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,9 @@ class SearchLimit:
         if issues:
             raise InvalidRequestError(issues)
 
-    def budget(self) -> Budget:
+    def budget(self) -> SearchBudget:
         """A budget for one search."""
-        return Budget(self.nodes, self.seconds)
+        return SearchBudget(self.nodes, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,34 +121,6 @@ class JointConstraint:
         return () if self.first is None else self.first.origins
 
 
-@dataclass(frozen=True, slots=True)
-class BundleShadow:
-    """What enforcing the rules that are only tried out would give.
-
-    Attributes:
-        picks: The candidate of each slot that would be picked; None when there would be no bundle, or none was found.
-        by: The ids of those rules that would reject a candidate that qualifies for a slot, or change the rank of one.
-        proved: Whether that is proved; no when the search ended at its limit.
-    """
-
-    picks: Mapping[str, Candidate] | None
-    by: tuple[str, ...]
-    proved: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """What it would be, as it goes over the wire."""
-        found: dict[str, Any] = {}
-        if self.picks is not None:
-            found["picks"] = {name: candidate.to_dict() for name, candidate in self.picks.items()}
-        elif self.proved:
-            found["unsatisfiable"] = True
-        found["by"] = list(self.by)
-        return found if self.proved else {**found, "proved": False}
-
-
-Kind = Literal["kind", "needs", "policy", "rules"]
-
-
 @dataclass(frozen=True)
 class JointSolved:
     """A request for a bundle, compiled and solved.
@@ -170,25 +143,38 @@ class JointSolved:
     setup_failures: tuple[SetupFailure, ...]
     limit: SearchLimit
 
-    @cached_property
-    def compiled(self) -> tuple[Compiled, ...]:
+    @classmethod
+    def of_one(cls, solved: Solved) -> "JointSolved":
+        """A request for one capability as a bundle of one slot, which has no name."""
+        return cls(("",), (solved,), (), solved.catalog, solved.policy, solved.setup_failures, SearchLimit())
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a request for one capability: its one slot has no name."""
+        return self.names == ("",)
+
+    @computed
+    def compiled(self) -> tuple[CompiledTie, ...]:
         """The ties as integers."""
         compiler = Compiler(self.catalog, self.names)
         return tuple(map(compiler.compiled, self.ties))
 
-    @cached_property
-    def ranked(self) -> tuple[Ranked, ...]:
+    @computed
+    def ranked(self) -> tuple[RankedSlot, ...]:
         """For each slot, the candidates that qualify on their own, in rank order."""
         return tuple(ranked_of(solved, solved.survivors) for solved in self.slots)
 
-    @cached_property
+    @computed
     def costs(self) -> list[list[int]]:
         """For each slot, what each of these costs: a better bundle costs less. Every slot has some."""
         return costs_of(self.ranked)
 
-    @cached_property
+    @computed
     def best(self) -> Best:
         """The best bundle."""
+        if self.alone:  # the first of those that qualify: there is nothing to search
+            (slot,) = self.slots
+            return Best((slot.ranked(slot.survivors).best(),) if slot.survivors else None, True)
         return self.best_among(None)
 
     def best_among(self, places: Sequence[int] | None) -> Best:
@@ -266,7 +252,7 @@ class JointSolved:
         """The candidates of a bundle by the names of their slots."""
         return {name: self.catalog.candidate(number) for name, number in zip(self.names, numbers, strict=True)}
 
-    @cached_property
+    @computed
     def constraints(self) -> tuple[JointConstraint, ...]:
         """Every constraint: those of each slot, what ties the slots, the policy's clauses, the rules."""
         own: list[JointConstraint] = []
@@ -277,7 +263,11 @@ class JointSolved:
                 if constraint.owner == "caller":
                     own.append(
                         JointConstraint(
-                            f"{name}:{constraint.id}", "caller", constraint.label, (index,), {index: constraint}
+                            f"{name}:{constraint.id}" if name else constraint.id,
+                            "caller",
+                            constraint.label,
+                            (index,),
+                            {index: constraint},
                         )
                     )
                 else:
@@ -301,8 +291,8 @@ class JointSolved:
         ]
         return (*own, *ties, *common)
 
-    @cached_property
-    def shadow(self) -> BundleShadow | None:
+    @computed
+    def shadow(self) -> Shadow | None:
         """What enforcing the rules that are only tried out would give; None when none is in force. One more search."""
         shadows = [slot.shadow for slot in self.slots]
         if all(shadow is None for shadow in shadows):
@@ -313,7 +303,18 @@ class JointSolved:
         by = tuple(name for name in places if name in named)
         found = replace(self, slots=tuple(slot.enforced for slot in self.slots)).best if by else self.best
         picks = None if found.numbers is None else self.picks(found.numbers)
-        return BundleShadow(picks, by, found.proved)
+        return Shadow(picks, by, found.proved)
+
+    def matched(self) -> dict[str, tuple[Candidate, ...]]:
+        """The candidates that qualify for each slot on its own, in input order."""
+        return {name: slot.matched() for name, slot in zip(self.names, self.slots, strict=True)}
+
+    def declared(self) -> "JointSolved":
+        """The same over providers that are known by their metadata alone, which can be sent to another process."""
+        declared = [slot.declared() for slot in self.slots]
+        catalog = declared[0].catalog
+        slots = tuple(replace(each, catalog=catalog).again(each.capability, each.policy) for each in declared)
+        return replace(self, slots=slots, catalog=catalog)
 
     def again(
         self,
@@ -352,15 +353,12 @@ def solve_jointly(
     solved: list[Solved] = []
     for slot in slots:
         check_time()
-        found = solve(
-            slot.capability,
+        found = RequestTerms(slot.capability, policy, slot.situation).solved(
             catalog,
-            policy=policy,
+            at,
             preferred_provider=slot.preferred_provider,
             preferred_model=slot.preferred_model,
             setup_failures=setup_failures,
-            situation=slot.situation,
-            at=at,
         )
         solved.append(found)
     return JointSolved(

@@ -4,17 +4,19 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from serverkit import Kit, make_kit, registration
+from whyroute.model.timestamps import moment_of
 from whyroute.server import routing
 from whyroute.server.lines import FileSink, LineWriter
 from whyroute.server.registrations import read_registration
+from whyroute.server.service import QUICK_BODY
 from whyroute.server.storage import Storage
-from whyroute.server.swift import SWIFT_BODY, Swift
 
 LOOK: dict[str, Any] = {"capability": "look"}
 SECRET = {"provider": "alpha-only", "model": "secret-model"}
@@ -23,7 +25,6 @@ SECRET = {"provider": "alpha-only", "model": "secret-model"}
 @pytest.fixture
 def kit(tmp_path: Path) -> Iterator[Kit]:
     kit = make_kit(tmp_path)
-    kit.service.swift.seconds = 60  # however busy the machine is
     yield kit
     kit.app.close()
     kit.service.storage.close()
@@ -43,7 +44,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-def test_a_route_that_was_swift_is_made_at_once(kit: Kit, threads: list[bool]) -> None:
+def test_a_route_that_was_bound_is_made_at_once(kit: Kit, threads: list[bool]) -> None:
     kit.post("/v1/route", LOOK)  # it takes its time: all is read
     answers = [kit.post("/v1/route", LOOK) for _ in range(5)]
     assert threads[0] is False
@@ -92,7 +93,7 @@ def test_what_a_request_says_of_itself_counts_at_once_too(
     [
         {"capability": {"needs": [{"feature": "vision"}]}},
         {"capability": "look", "include": ["explanation"]},
-        {"capability": "look", "labels": {"team": "x" * SWIFT_BODY}},
+        {"capability": "look", "labels": {"team": "x" * QUICK_BODY}},
     ],
 )
 def test_what_a_body_makes_slow_never_is(kit: Kit, threads: list[bool], body: dict[str, Any]) -> None:
@@ -170,7 +171,6 @@ def test_a_tenant_has_its_own_answers(kit: Kit, threads: list[bool]) -> None:
 def test_a_decision_made_at_once_is_written_down(tmp_path: Path, threads: list[bool]) -> None:
     writer = LineWriter(FileSink(tmp_path / "decisions.jsonl"))
     kit = make_kit(tmp_path, decisions=writer)
-    kit.service.swift.seconds = 60
     answers = [kit.post("/v1/route", LOOK) for _ in range(5)]
     writer.close()
     lines = [json.loads(line) for line in (tmp_path / "decisions.jsonl").read_text("utf-8").splitlines()]
@@ -182,48 +182,59 @@ def test_a_decision_made_at_once_is_written_down(tmp_path: Path, threads: list[b
     assert kept == [kept[0]] * 5
 
 
-def test_where_nothing_qualifies_any_more_a_thread_tells_why(kit: Kit, threads: list[bool]) -> None:
-    for _ in range(4):
-        kit.post("/v1/route", LOOK)
-    swift = kit.service.swift
-    holdings = kit.service.registry.refresh("alpha")
-    swift.note("alpha", "impossible", {}, holdings, 0)
-    assert swift.knows("alpha", "impossible", {}, holdings)
-    del threads[:]
-    answer = kit.post("/v1/route", {"capability": "impossible"})
-    assert (answer.status, answer.code) == (422, "capability-unsatisfiable")
-    assert threads == [True, False]
-    assert not swift.knows("alpha", "impossible", {}, holdings)
+def test_where_nothing_qualifies_a_thread_tells_why(kit: Kit, threads: list[bool]) -> None:
+    for _ in range(3):
+        answer = kit.post("/v1/route", {"capability": "impossible"})
+        assert (answer.status, answer.code) == (422, "capability-unsatisfiable")
+    assert threads == [False] * 3
     text = kit.get("/metrics", None).body.decode()
-    assert 'whyroute_routes_total{outcome="unsatisfiable"} 1.0' in text
+    assert 'whyroute_routes_total{outcome="unsatisfiable"} 3.0' in text
 
 
-def test_what_is_known_holds_for_what_a_tenant_has_for_labels_and_while_it_is_swift(kit: Kit) -> None:
-    first = kit.service.registry.refresh("alpha")
+def test_what_is_bound_goes_with_the_providers_and_the_labels(kit: Kit) -> None:
+    kit.post("/v1/route", LOOK)
+    now = kit.service.clock()
+    holdings = kit.service.registry.refresh("alpha")
+
+    def is_quick(**asked: Any) -> bool:
+        return routing.is_quick(holdings, routing.read_asked({**LOOK, **asked}, explaining=False), now)
+
+    assert is_quick()
+    assert is_quick(preferredModel="large")
+    assert not is_quick(labels={"team": "x"})
+    assert not is_quick(labels={"team": []})
+    assert not is_quick(capability={"needs": []})
+    assert not is_quick(include=["matched"])
+    assert not is_quick(capability="loook")
     kit.service.registry.invalidate("alpha")
-    second = kit.service.registry.refresh("alpha")
-    swift = Swift()
-    assert not swift.knows("t", "c", {}, first)
-    swift.note("t", "c", {}, first, 0.0005)
-    assert swift.knows("t", "c", {}, first)
-    assert not swift.knows("t", "c", {}, second)
-    assert not swift.knows("t", "d", {}, first)
-    assert not swift.knows("u", "c", {}, first)
-    assert not swift.knows("t", "c", {"data": "patient"}, first)
-    unread: Any = {"data": []}
-    assert not swift.knows("t", "c", unread, first)
-    swift.note("t", "c", {}, first, 0.1)
-    assert not swift.knows("t", "c", {}, first)
-    swift.note("t", "d", {"a": "b"}, second, 0.0005)
-    assert swift.knows("t", "d", {"a": "b"}, second)
-    swift.forget("t", "d", {"a": "b"})
-    assert not swift.knows("t", "d", {"a": "b"}, second)
+    holdings = kit.service.registry.refresh("alpha")
+    assert not is_quick()
+
+
+def test_rules_that_come_into_force_bind_a_route_anew(kit: Kit) -> None:
+    kit.post("/v1/route", LOOK)
+    holdings = kit.service.registry.refresh("alpha")
+    solved = holdings.bound(("look", ()), moment_of(kit.service.clock()))
+    assert solved is not None
+    solved.terms.changes = (solved.terms.changes or ()) + (moment_of(kit.service.clock()).start + 10**12,)
+    assert holdings.bound(("look", ()), moment_of(kit.service.clock())) is solved
+    assert holdings.bound(("look", ()), moment_of(kit.service.clock() + timedelta(days=1))) is None
+
+
+def test_so_much_is_kept_of_what_is_bound(kit: Kit) -> None:
+    for number in range(3):
+        kit.post("/v1/route", {**LOOK, "labels": {"team": str(number)}})
+    holdings = kit.service.registry.refresh("alpha")
+    assert len(holdings._bound) == 3
+    solved = next(iter(holdings._bound.values()))
+    for number in range(5000):
+        holdings.keep_bound(("look", (("team", f"{number}"),)), solved)
+    assert len(holdings._bound) <= 1000
 
 
 def test_the_digest_of_new_providers_is_not_made_at_once(tmp_path: Path, threads: list[bool]) -> None:
     writer = LineWriter(FileSink(tmp_path / "decisions.jsonl"))
     kit = make_kit(tmp_path, decisions=writer)
-    kit.service.swift.seconds = 60
     for _ in range(3):
         kit.post("/v1/route", LOOK)
     kit.post("/v1/providers", registration("another"))

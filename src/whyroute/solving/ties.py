@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..basics.issues import Issue, child, did_you_mean, shown
 from ..basics.numbers import Number, as_double, ecmascript, exact
-from ..catalog.catalog import Candidate
+from ..catalog.candidate import Candidate
 from ..constraints.terms import COMPARE
 from ..documents.phrases import in_backticks, missing, missing_keys, unknown_key, wrong
 from ..model.features import UNSPECIFIED_REGION

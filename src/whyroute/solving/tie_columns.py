@@ -6,27 +6,14 @@ from typing import Any
 
 from ..basics.numbers import Number, scaled
 from ..catalog.catalog import Catalog
-from ..engine.joint import AtMost, Different, Reaches, Tie as SearchTie
+from ..engine.joint import AtMost, Different, Reaches, Same, SearchTie
 from .ties import EXACT_FIELDS, NUMBER_FIELDS, Tie
 
-__all__ = ["Compiled", "Compiler", "Piece", "Same"]
+__all__ = ["CompiledTie", "Compiler", "TiePiece"]
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
-    """The values of some variables are equal.
-
-    Attributes:
-        variables: The variables.
-        codes: For each of them, the value of each of its rows.
-    """
-
-    variables: tuple[int, ...]
-    codes: tuple[Sequence[int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
+class TiePiece:
     """A part of a tie that several slots have to do with.
 
     Attributes:
@@ -36,17 +23,17 @@ class Piece:
     """
 
     slots: tuple[int, ...]
-    make: Callable[[tuple[int, ...], tuple[list[Any], ...]], Same | SearchTie]
+    make: Callable[[tuple[int, ...], tuple[list[Any], ...]], SearchTie]
     column: Sequence[Any]
 
-    def tie(self, variables: Sequence[int], numbers: Sequence[Sequence[int]]) -> Same | SearchTie:
+    def tie(self, variables: Sequence[int], numbers: Sequence[Sequence[int]]) -> SearchTie:
         """The tie of some variables whose rows are these candidates."""
         column = self.column
         return self.make(tuple(variables), tuple([column[number] for number in each] for each in numbers))
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledTie:
     """A tie as integers.
 
     Attributes:
@@ -57,7 +44,7 @@ class Compiled:
 
     slots: tuple[int, ...]
     passes: Sequence[bool] | None = None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TiePiece, ...] = ()
 
 
 class Compiler:
@@ -73,7 +60,7 @@ class Compiler:
         self._slots = tuple(slots)
         self._columns: dict[str, list[Any]] = {}
 
-    def compiled(self, tie: Tie) -> Compiled:
+    def compiled(self, tie: Tie) -> CompiledTie:
         """The tie as integers. Costs a pass over the candidates."""
         slots = tuple(self._slots.index(name) for name in tie.slots)
         if tie.kind in ("same", "different"):
@@ -87,16 +74,16 @@ class Compiler:
             found = self._columns[field] = [read(candidate) for candidate in self._catalog.candidates()]
         return found
 
-    def _comparing(self, tie: Tie, slots: tuple[int, ...]) -> Compiled:
+    def _comparing(self, tie: Tie, slots: tuple[int, ...]) -> CompiledTie:
         values = self._column(tie.field)
         numbered: dict[Any, int] = {}
         codes = [numbered.setdefault(value, len(numbered)) for value in values]
         passes = None if None not in numbered else [value is not None for value in values]
         if len(slots) < 2:
-            return Compiled(slots, passes)
-        return Compiled(slots, passes, (Piece(slots, Same if tie.kind == "same" else Different, codes),))
+            return CompiledTie(slots, passes)
+        return CompiledTie(slots, passes, (TiePiece(slots, Same if tie.kind == "same" else Different, codes),))
 
-    def _bounding(self, tie: Tie, slots: tuple[int, ...]) -> Compiled:
+    def _bounding(self, tie: Tie, slots: tuple[int, ...]) -> CompiledTie:
         given = self._column(tie.field)
         bound_digits, bound_power = scaled(tie.value or 0)
         known: dict[Number, tuple[int, int]] = {value: scaled(value) for value in set(given) if value is not None}
@@ -108,17 +95,17 @@ class Compiler:
         if tie.kind == "sum" and len(slots) > 1:
             pieces = []
             if highest is not None:
-                pieces.append(Piece(slots, _capped(highest), [value or 0 for value in column]))
+                pieces.append(TiePiece(slots, _capped(highest), [value or 0 for value in column]))
             if lowest is not None:
-                pieces.append(Piece(slots, _capped(-lowest), [-(value or 0) for value in column]))
-            return Compiled(slots, [value is not None for value in column], tuple(pieces))
+                pieces.append(TiePiece(slots, _capped(-lowest), [-(value or 0) for value in column]))
+            return CompiledTie(slots, [value is not None for value in column], tuple(pieces))
         under = [value is not None and (highest is None or value <= highest) for value in column]
         if lowest is None:
-            return Compiled(slots, under)
+            return CompiledTie(slots, under)
         over = [value is not None and value >= lowest for value in column]
         if len(slots) == 1:
-            return Compiled(slots, [one and other for one, other in zip(under, over, strict=True)])
-        return Compiled(slots, under, (Piece(slots, Reaches, over),))
+            return CompiledTie(slots, [one and other for one, other in zip(under, over, strict=True)])
+        return CompiledTie(slots, under, (TiePiece(slots, Reaches, over),))
 
 
 def _capped(cap: int) -> Callable[[tuple[int, ...], tuple[list[Any], ...]], AtMost]:

@@ -7,9 +7,9 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final
 
-from ..engine.joint import AtMost, Budget, Different, Reaches, Reduced, SpentError, Tie, search
-from .bounds import reduced
-from .compiling import Compiled, Same
+from ..engine.bounds import reduced
+from ..engine.joint import AtMost, Reduced, Same, SearchBudget, SearchTie, SpentError, search
+from .tie_columns import CompiledTie
 
 __all__ = ["Best", "best", "feasible"]
 
@@ -49,10 +49,12 @@ class _Part:
     slots: tuple[int, ...]
     numbers: tuple[list[int], ...]
     costs: tuple[list[int], ...]
-    ties: tuple[Same | Tie, ...]
+    ties: tuple[SearchTie, ...]
 
 
-def best(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[Compiled], budget: Budget) -> Best:
+def best(
+    rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[CompiledTie], budget: SearchBudget
+) -> Best:
     """The candidates of the least cost, one for each slot, that meet all ties.
 
     Args:
@@ -81,7 +83,7 @@ def best(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[Co
     return Best(tuple(found[slot] for slot in range(len(rows))), proved, total)
 
 
-def feasible(rows: Sequence[Rows], ties: Sequence[Compiled], budget: Budget) -> bool | None:
+def feasible(rows: Sequence[Rows], ties: Sequence[CompiledTie], budget: SearchBudget) -> bool | None:
     """Whether any candidates, one for each slot, meet all ties; None when the budget did not do to find out."""
     if not all(rows):
         return False
@@ -116,7 +118,7 @@ def _asked(part: _Part) -> tuple[_Part, int | None]:
 # One part.
 
 
-def _solve(part: _Part, below: int | None, budget: Budget, *, first: bool = False) -> Best:
+def _solve(part: _Part, below: int | None, budget: SearchBudget, *, first: bool = False) -> Best:
     """The least costly candidates of a part, or any when the first found will do.
 
     Cases wait in the order of their bounds. One whose search takes long is split in two, and priced anew.
@@ -156,7 +158,7 @@ def _solve(part: _Part, below: int | None, budget: Budget, *, first: bool = Fals
     return Best(found, True, least)
 
 
-def _is_hopeless(case: _Part, ties: Sequence[Tie]) -> bool:
+def _is_hopeless(case: _Part, ties: Sequence[SearchTie]) -> bool:
     """Whether prices alone show that nothing meets several caps at once: what it costs does not matter then."""
     several = sum(isinstance(tie, AtMost) for tie in ties) > 1
     return several and reduced([[0] * len(costs) for costs in case.costs], ties, 1) is None
@@ -208,7 +210,7 @@ def _cases(part: _Part) -> list[tuple[list[int], ...]]:
         split: list[tuple[list[int], ...]] = []
         for case in cases:
             by_code: list[dict[int, list[int]]] = []
-            for variable, codes in zip(tie.variables, tie.codes, strict=True):
+            for variable, codes in zip(tie.variables, tie.values, strict=True):
                 having: dict[int, list[int]] = {}
                 for row in case[variable]:
                     having.setdefault(codes[row], []).append(row)
@@ -228,21 +230,21 @@ def _restricted(part: _Part, rows: Sequence[Sequence[int]]) -> tuple[_Part, list
 
     Beside it, the rows.
     """
-    at: list[list[tuple[Same | Tie, Sequence[int]]]] = [[] for _ in rows]
+    at: list[list[tuple[SearchTie, Sequence[int]]]] = [[] for _ in rows]
     for tie in part.ties:
-        for variable, values in zip(tie.variables, _values(tie), strict=True):
+        for variable, values in zip(tie.variables, tie.values, strict=True):
             at[variable].append((tie, values))
     kept = [_undominated(each, around) for each, around in zip(rows, at, strict=True)]
     restricted = _Part(
         part.slots,
         tuple([part.numbers[v][row] for row in each] for v, each in enumerate(kept)),
         tuple([part.costs[v][row] for row in each] for v, each in enumerate(kept)),
-        tuple(_with_rows(tie, kept) for tie in part.ties),
+        tuple(tie.with_rows(kept) for tie in part.ties),
     )
     return restricted, kept
 
 
-def _undominated(rows: Sequence[int], around: Sequence[tuple[Same | Tie, Sequence[int]]]) -> list[int]:
+def _undominated(rows: Sequence[int], around: Sequence[tuple[SearchTie, Sequence[int]]]) -> list[int]:
     """Those for which no earlier row is alike in everything that must be equal or differ, and takes no more of a cap.
 
     In any assignment, the earlier row can stand for the later one: it costs no more.
@@ -261,35 +263,10 @@ def _undominated(rows: Sequence[int], around: Sequence[tuple[Same | Tie, Sequenc
     return kept
 
 
-def _values(tie: Same | Tie) -> tuple[Sequence[int], ...]:
-    match tie:
-        case AtMost(values=values):
-            return values
-        case Reaches(reaching=reaching):
-            return reaching
-        case Same(codes=codes) | Different(codes=codes):
-            return codes
-
-
-def _with_rows(tie: Same | Tie, kept: Sequence[Sequence[int]]) -> Same | Tie:
-    values = tuple(
-        [each[row] for row in kept[variable]] for variable, each in zip(tie.variables, _values(tie), strict=True)
-    )
-    match tie:
-        case AtMost(variables=variables, cap=cap):
-            return AtMost(variables, values, cap)
-        case Reaches(variables=variables):
-            return Reaches(variables, tuple([bool(each) for each in rows] for rows in values))
-        case Same(variables=variables):
-            return Same(variables, values)
-        case Different(variables=variables):
-            return Different(variables, values)
-
-
 # Splitting.
 
 
-def _parts(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[Compiled]) -> list[_Part] | None:
+def _parts(rows: Sequence[Rows], costs: Sequence[Sequence[int]], ties: Sequence[CompiledTie]) -> list[_Part] | None:
     """The parts that no tie connects; None when a slot has no candidate that its ties can see."""
     numbers: list[Rows] = []
     kept_costs: list[Sequence[int]] = []

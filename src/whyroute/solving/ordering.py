@@ -13,13 +13,13 @@ from math import prod
 from ..basics import bits
 from ..basics.numbers import Number, wire_number
 from ..engine.deadlines import check_time
-from ..solving.request import Solved
+from .request import Solved
 
-__all__ = ["Ranked", "costs_of", "ranked_of", "total_score"]
+__all__ = ["RankedSlot", "costs_of", "ranked_of", "total_score"]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedSlot:
     """The candidates of a slot in rank order, and what their place in a bundle rests on.
 
     Attributes:
@@ -37,12 +37,12 @@ class Ranked:
     missed: list[bool]
 
 
-def ranked_of(solved: Solved, members: int) -> Ranked:
+def ranked_of(solved: Solved, members: int) -> RankedSlot:
     """Candidates of a slot, those of a set, in rank order: regular before fallback, hints, score, then ties."""
     check_time()
     catalog = solved.catalog
     if not members:
-        return Ranked([], [], 0, [], [])
+        return RankedSlot([], [], 0, [], [])
     ranking = solved.ranked(catalog.all())
     numbers = list(ranking.among(members))
     scores = ranking.scores
@@ -52,7 +52,7 @@ def ranked_of(solved: Solved, members: int) -> Ranked:
             gained[number] += 1 << power
     fallbacks, matching = catalog.fallbacks, ranking.matching
     hinted = solved.preferred_provider is not None or solved.preferred_model is not None
-    return Ranked(
+    return RankedSlot(
         numbers,
         [scores.low + scores.unit * gained[number] for number in numbers],
         scores.exponent,
@@ -61,7 +61,7 @@ def ranked_of(solved: Solved, members: int) -> Ranked:
     )
 
 
-def costs_of(slots: Sequence[Ranked]) -> list[list[int]]:
+def costs_of(slots: Sequence[RankedSlot]) -> list[list[int]]:
     """What each candidate costs: a bundle that is better than another costs less.
 
     Args:

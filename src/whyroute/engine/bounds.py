@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from ..engine.joint import AtMost, Different, Reduced, Tie
+from .joint import AtMost, Different, Reduced, SearchTie
 
 __all__ = ["reduced"]
 
@@ -26,7 +26,7 @@ _MOST = 1e100
 """How far floating point goes; the square of it is still within its range."""
 
 
-def reduced(costs: Sequence[Sequence[int]], ties: Sequence[Tie], below: int | None = None) -> Reduced | None:
+def reduced(costs: Sequence[Sequence[int]], ties: Sequence[SearchTie], below: int | None = None) -> Reduced | None:
     """Reduced costs with a high bound; None when it shows that nothing meets the ties and costs less than asked.
 
     Args:
@@ -67,7 +67,7 @@ class _Point:
 
 
 class _Relaxed:
-    def __init__(self, costs: Sequence[Sequence[int]], ties: Sequence[Tie], below: int | None) -> None:
+    def __init__(self, costs: Sequence[Sequence[int]], ties: Sequence[SearchTie], below: int | None) -> None:
         self.costs = costs
         self.caps = [tie for tie in ties if isinstance(tie, AtMost)]
         self.differing = [tie for tie in ties if isinstance(tie, Different)]
@@ -174,7 +174,7 @@ class _Relaxed:
                 raise _NoneError
             value_prices, rows = assigned
             offset += sum(value_prices.values())
-            for variable, codes, row in zip(tie.variables, tie.codes, rows, strict=True):
+            for variable, codes, row in zip(tie.variables, tie.values, rows, strict=True):
                 taken[variable] = row
                 found[variable] = [
                     cost + value_prices.get(code, 0) for cost, code in zip(found[variable], codes, strict=True)
@@ -206,7 +206,7 @@ def _assignment(costs: Sequence[Sequence[int]], tie: Different) -> tuple[dict[in
     The duals of the assignment of variables to values (Kuhn, "The Hungarian method for the assignment problem", Naval
     Research Logistics Quarterly 2, 1955), by shortest augmenting paths.
     """
-    least = [_cheapest(costs[v], codes) for v, codes in zip(tie.variables, tie.codes, strict=True)]
+    least = [_cheapest(costs[v], codes) for v, codes in zip(tie.variables, tie.values, strict=True)]
     first = [next(iter(cheapest.items())) for cheapest in least]
     if len({code for code, _ in first}) == len(first):
         return {}, [row for _, row in first]
