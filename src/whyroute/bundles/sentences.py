@@ -7,12 +7,12 @@ from ..basics.numbers import ecmascript, wire_number
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..engine.joint import SearchBudget
-from ..explanations.words import clash_sentence as slot_clash_sentence, few, named, pair
+from ..explanations.words import clash_sentence as slot_clash_sentence, described, few, pair
 from ..solving.combining import best
 from ..solving.joint import JointConstraint, JointSolved
 from ..solving.ordering import costs_of, ranked_of
 
-__all__ = ["clash_sentence", "core_phrase", "joint_named", "picks_phrase", "shadow_sentence"]
+__all__ = ["clash_sentence", "core_phrase", "joint_described", "joint_named", "picks_phrase", "shadow_sentence"]
 
 _NODES = 20_000
 _OWN = 2
@@ -20,13 +20,16 @@ _OWN = 2
 
 def joint_named(solved: JointSolved, constraint: JointConstraint) -> str:
     """A constraint as a person would name it, with where it is written."""
+    words = joint_described(solved, constraint)
+    of_nobody = constraint.tie is not None or constraint.first is None
+    return f"{words} ({constraint.id})" if of_nobody or constraint.owner == "caller" else words
+
+
+def joint_described(solved: JointSolved, constraint: JointConstraint) -> str:
+    """A constraint as a person would name it, where its id stands beside it."""
     if constraint.tie is not None or constraint.first is None:
-        return f"{constraint.label} ({constraint.id})"
-    tenant = None if solved.policy is None else solved.policy.tenant_id
-    if constraint.owner != "caller":
-        return named(constraint.first, tenant)
-    text = named(constraint.first, tenant).removesuffix(f" ({constraint.first.id})")
-    return f"{text} ({constraint.id})"
+        return constraint.label
+    return described(constraint.first, None if solved.policy is None else solved.policy.tenant_id)
 
 
 def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:

@@ -8,7 +8,7 @@ from ..basics.issues import Issue, child, few_searches
 from ..documents.json_text import plain
 from ..errors import InvalidRequestError
 from ..model.capability import Capability, FeatureNeed
-from ..model.condition import Condition, condition_order, named_condition_issues, read_condition
+from ..model.condition import Condition, condition_order, named_condition_issues, of_checked
 from ..model.regions import NO_REGIONS, Regions, region_issues, regions_of
 from ..model.rule import Rule, Waiver, rules_issues, rules_of, waivers_issues, waivers_of
 from ..model.timestamps import Moment, is_within, read_moment
@@ -278,7 +278,7 @@ def rulebook_of(document: Mapping[str, Any], regions: Regions | None = None) -> 
     return rulebook_with(
         rules_of(document.get("rules", ())),
         waivers_of(document.get("waivers", ())),
-        {name: read_condition(condition) for name, condition in document.get("conditions", {}).items()},
+        {name: of_checked(Condition, condition) for name, condition in document.get("conditions", {}).items()},
         regions_of(document.get("regions", {})) if regions is None else regions,
     )
 

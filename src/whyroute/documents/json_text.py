@@ -20,11 +20,17 @@ _MAX_DIGITS = 400  # a double has at most 309 digits before its point: a longer 
 
 
 class JsonTextError(ValueError):
-    """A text is not JSON. `message` says what is wrong and where: line and column, both from 1."""
+    """A text is not JSON.
 
-    def __init__(self, message: str) -> None:
-        self.message = message
-        super().__init__(message)
+    Attributes:
+        message: What is wrong and where: line and column, both from 1.
+        in_line: The same, for who names the line: without it, where the column is known.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        self.in_line = message
+        self.message = message if line is None else f"line {line}, {message}"
+        super().__init__(self.message)
 
 
 def read_json(text: str | bytes, *, line: int = 1) -> Any:
@@ -43,7 +49,7 @@ def read_json(text: str | bytes, *, line: int = 1) -> Any:
         except UnicodeDecodeError as error:
             raise JsonTextError(f"not UTF-8: byte {error.start + 1} is 0x{text[error.start]:02x}") from None
     if text.startswith("\ufeff"):
-        raise JsonTextError(f"line {line}, column 1: a byte order mark; save the text as UTF-8 without one")
+        raise JsonTextError("column 1: a byte order mark; save the text as UTF-8 without one", line)
     if not text.strip(" \t\r\n"):
         raise JsonTextError(f"line {line}: empty; a JSON value is expected")
     try:
@@ -52,7 +58,7 @@ def read_json(text: str | bytes, *, line: int = 1) -> Any:
         )
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:]
-        raise JsonTextError(f"line {line + error.lineno - 1}, column {error.colno}: not JSON: {what}") from None
+        raise JsonTextError(f"column {error.colno}: not JSON: {what}", line + error.lineno - 1) from None
     except RecursionError:
         raise JsonTextError(f"line {line}: nested too deeply; at most {MAX_DEPTH} levels are read") from None
     except _NotStrictError as error:

@@ -1,7 +1,7 @@
 """What pydantic finds wrong with a document, as issues; and reading wire documents into models."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -84,32 +84,34 @@ def _issues(detail: Mapping[str, Any], document: Any, path: str, model: type[Bas
         known = _known_keys(model, tokens[:-1])
         yield unknown_key(at, key, known, holder) if known else Issue(at, f"{shown(key)} is not a key here", Issue.KEY)
     else:
-        yield _issue(at, kind, value, detail.get("ctx", {}), str(detail["msg"]))
+        yield _issue(at, kind, value, detail.get("ctx", {}), _choices(model, tokens), str(detail["msg"]))
 
 
 _EXPECTED = {
-    "bool_parsing": ("true or false", "boolean"),
-    "bool_type": ("true or false", "boolean"),
-    "dict_type": ("an object", "object"),
-    "mapping_type": ("an object", "object"),
-    "model_attributes_type": ("an object", "object"),
-    "model_type": ("an object", "object"),
-    "list_type": ("a list", ""),
-    "tuple_type": ("a list", ""),
-    "string_type": ("a string", "string"),
-    "float_parsing": ("a number", "number"),
-    "float_type": ("a number", "number"),
-    "int_from_float": ("an integer", "integer"),
-    "int_parsing": ("an integer", "integer"),
-    "int_type": ("an integer", "integer"),
+    "bool_parsing": ("true or false is expected", "boolean"),
+    "bool_type": ("true or false is expected", "boolean"),
+    "dict_type": ("an object is expected", "object"),
+    "mapping_type": ("an object is expected", "object"),
+    "model_attributes_type": ("an object is expected", "object"),
+    "model_type": ("an object is expected", "object"),
+    "list_type": ("a list is expected", ""),
+    "tuple_type": ("a list is expected", ""),
+    "string_type": ("a string is expected", "string"),
+    "float_parsing": ("a number is expected", "number"),
+    "float_type": ("a number is expected", "number"),
+    "int_from_float": ("an integer is expected", "integer"),
+    "int_parsing": ("an integer is expected", "integer"),
+    "int_type": ("an integer is expected", "integer"),
+    "union_tag_not_found": ("it has none of the shapes that are expected here", ""),
+    "union_tag_invalid": ("it has none of the shapes that are expected here", ""),
 }
 """What pydantic's errors about types say is expected, in words and as what the value wants."""
 
 
-def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], otherwise: str) -> Issue:
+def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], choices: list[str], otherwise: str) -> Issue:
     if kind in _EXPECTED:
         expected, wants = _EXPECTED[kind]
-        return wrong(path, value, f"{expected} is expected", wants=wants)
+        return wrong(path, value, expected, wants=wants)
     match kind:
         case "value_error":
             return Issue(path, str(context["error"]))
@@ -122,10 +124,11 @@ def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], otherwi
         case "too_short":
             least = context["min_length"]
             return wrong(path, value, f"a list of at least {least} {'item' if least == 1 else 'items'} is expected")
+        case "greater_than_equal":
+            return wrong(path, value, f"at least {context['ge']} is expected")
         case "string_too_short":
             return Issue(path, "empty; a non-empty string is expected")
         case "literal_error" | "enum":
-            choices = _choices(str(context["expected"]))
             near = did_you_mean(value, choices) if isinstance(value, str) else ""
             if near:
                 return Issue(path, f"{shown(value)} is not expected here{near}")
@@ -134,15 +137,8 @@ def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], otherwi
             return Issue(
                 path, f"{shown(value)}; a number of at least {context['ge']} is expected", Issue.VALUE, value=value
             )
-        case "union_tag_not_found" | "union_tag_invalid":
-            return wrong(path, value, "it has none of the shapes that are expected here")
         case _:
             return wrong(path, value, f"{otherwise[:1].lower()}{otherwise[1:]}")
-
-
-def _choices(expected: str) -> list[str]:
-    """The values in pydantic's list `'a', 'b' or 'c'`."""
-    return expected.split("'")[1::2]
 
 
 def _place(loc: tuple[Token, ...], document: Any, value: Any) -> tuple[Token, ...]:
@@ -183,12 +179,23 @@ def _value_at(document: Any, tokens: tuple[Token, ...]) -> Any:
 
 def _known_keys(model: type[BaseModel] | None, tokens: tuple[Token, ...]) -> list[str]:
     """The wire names that an object at `tokens` may have, of every model that can stand there."""
+    return list(dict.fromkeys(name for each in _models_at(model, tokens) for name in _wire_fields(each)))
+
+
+def _choices(model: type[BaseModel] | None, tokens: tuple[Token, ...]) -> list[str]:
+    """The values that are listed for the field at `tokens`."""
+    name = tokens[-1] if tokens else ""
+    fields = (_wire_fields(each).get(str(name)) for each in _models_at(model, tokens[:-1]))
+    return [choice for field in fields if field is not None for choice in _listed_in(field.annotation)]
+
+
+def _models_at(model: type[BaseModel] | None, tokens: tuple[Token, ...]) -> list[type[BaseModel]]:
     models = [] if model is None else [model]
     for token in tokens:
         if isinstance(token, str):
             fields = (_wire_fields(each).get(token) for each in models)
             models = [inner for field in fields if field is not None for inner in _models_in(field.annotation)]
-    return list(dict.fromkeys(name for each in models for name in _wire_fields(each)))
+    return models
 
 
 def _wire_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
@@ -200,3 +207,11 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for argument in get_args(annotation):
         yield from _models_in(argument)
+
+
+def _listed_in(annotation: Any) -> Iterator[str]:
+    for argument in get_args(annotation):
+        if get_origin(annotation) is Literal:
+            yield argument
+        else:
+            yield from _listed_in(argument)

@@ -73,21 +73,22 @@ def usd(value: Number) -> str:
 
 def named(constraint: NamedConstraint, tenant: str | None) -> str:
     """A constraint as a person would name it, and where it is written."""
-    term = constraint.term
-    if constraint.owner == "caller":
-        if constraint.id == "kind":
-            return constraint.label
-        if isinstance(term, ListTerm):
-            return f"the {term.subject[:-1]} lists of {constraint.id} ({_lists(term)})"
-        return f"{constraint.label} ({constraint.id})"
-    if constraint.owner == "rule":
-        return f"rule {shown(constraint.id.partition('/')[2])}"
-    return f"tenant {shown(tenant or '')}'s {_clause(constraint)}"
+    words = described(constraint, tenant)
+    # The kind has no place of its own, and of lists the words name the place.
+    by_words = constraint.owner != "caller" or constraint.id == "kind" or isinstance(constraint.term, ListTerm)
+    return words if by_words else f"{words} ({constraint.id})"
 
 
 def described(constraint: NamedConstraint, tenant: str | None) -> str:
     """A constraint as a person would name it, where its id stands beside it."""
-    return named(constraint, tenant).removesuffix(f" ({constraint.id})")
+    term = constraint.term
+    if constraint.owner == "caller":
+        if constraint.id != "kind" and isinstance(term, ListTerm):
+            return f"the {term.subject[:-1]} lists of {constraint.id} ({_lists(term)})"
+        return constraint.label
+    if constraint.owner == "rule":
+        return f"rule {shown(constraint.id.partition('/')[2])}"
+    return f"tenant {shown(tenant or '')}'s {_clause(constraint)}"
 
 
 def _lists(term: ListTerm) -> str:

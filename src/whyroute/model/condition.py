@@ -1,7 +1,7 @@
 """Conditions: what rules say of candidates and of requests, as models and as trees to evaluate."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Final, Self, TypeVar
@@ -39,6 +39,7 @@ __all__ = [
     "condition_order",
     "named_condition_issues",
     "named_in",
+    "of_checked",
     "read_condition",
     "when_issues",
 ]
@@ -215,21 +216,24 @@ def condition_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
     return in_order({name: tuple(named_in(node)) for name, node in nodes.items()})
 
 
-def read_condition(document: Any, path: str = "", *, conditions: Collection[str] | None = None) -> Condition:
-    """Read a condition over candidates from its wire form.
+def read_condition(document: Any, path: str = "") -> Condition:
+    """Read a condition over candidates from its wire form, whatever named conditions there are.
 
     Args:
-        document: A JSON-like object with wire names, or a Condition, which is returned as it is when sound.
+        document: A JSON-like object with wire names, or a Condition, which is returned as it is.
         path: JSON pointer of the document, for the issues.
-        conditions: The named conditions that `is` may refer to; None: any.
 
     Raises:
         InvalidRequestError: It breaks the grammar; all its issues, in document order.
     """
-    if conditions is None and isinstance(document, Condition):
+    if isinstance(document, Condition):
         return document
-    cleaned = checked(document, path, lambda value, at: condition_issues(value, at, conditions=conditions))
-    return Condition.model_validate(cleaned, context=CHECKED, by_alias=True, by_name=False)
+    return of_checked(Condition, checked(document, path, condition_issues))
+
+
+def of_checked(model: type[M], document: Any) -> M:
+    """What a document stands for in which no issue was found, as plain JSON."""
+    return model.model_validate(document, context=CHECKED, by_alias=True, by_name=False)
 
 
 def named_condition_issues(document: Any, path: str = "") -> list[Issue]:

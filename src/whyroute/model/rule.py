@@ -1,7 +1,7 @@
 """Rules and waivers: what policy authors write, and what is wrong with it."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
@@ -9,10 +9,8 @@ from pydantic import ConfigDict, Field
 from ..basics.issues import Issue, child, did_you_mean, quoted, shown
 from ..basics.numbers import as_double
 from ..documents.fields import Number, OrAbsent, WireModel
-from ..documents.json_text import plain
 from ..documents.phrases import found, in_backticks, in_document_order, missing, missing_keys, unknown_key, wrong
-from ..errors import InvalidRequestError
-from .condition import CHECKED, Condition, Grammatical, When
+from .condition import Condition, Grammatical, When, of_checked
 from .condition_grammar import FIELDS, condition_issues, when_issues
 from .timestamps import MOMENT_PATTERN, is_within, moment_issues, read_moment
 
@@ -23,7 +21,6 @@ __all__ = [
     "Order",
     "Rule",
     "Waiver",
-    "read_rules",
     "rule_issues",
     "rules_issues",
     "waiver_issues",
@@ -193,57 +190,19 @@ def _within(at: str, since: str | None, until: str | None) -> bool:
     return is_within(read_moment(at), start, end)
 
 
-def read_rules(
-    document: Any,
-    path: str = "",
-    *,
-    conditions: Collection[str] | None = None,
-    labels: Mapping[str, Collection[str]] | None = None,
-) -> tuple[Rule, ...]:
-    """Read a list of rules from its wire form.
-
-    Args:
-        document: A list of JSON-like objects with wire names, Rules among them.
-        path: JSON pointer of the list, for the issues.
-        conditions: The named conditions that `is` may refer to; None: any.
-        labels: The label keys that a request may have, each with its values; None: any.
-
-    Raises:
-        InvalidRequestError: A rule breaks the grammar, or two have one name; all issues, in document order.
-    """
-    cleaned, foreign = plain(document, path)
-    issues = foreign or rules_issues(cleaned, path, conditions=conditions, labels=labels)
-    if issues:
-        raise InvalidRequestError(issues)
-    return rules_of(cleaned)
-
-
 def rules_of(document: Sequence[Any]) -> tuple[Rule, ...]:
     """The rules of a document without issues."""
-    return tuple(Rule.model_validate(each, context=CHECKED, by_alias=True, by_name=False) for each in document)
+    return tuple(of_checked(Rule, each) for each in document)
 
 
 def waivers_of(document: Sequence[Any]) -> tuple[Waiver, ...]:
     """The waivers of a document without issues."""
-    return tuple(Waiver.model_validate(each, context=CHECKED, by_alias=True, by_name=False) for each in document)
+    return tuple(of_checked(Waiver, each) for each in document)
 
 
-def rules_issues(
-    document: Any,
-    path: str = "",
-    *,
-    conditions: Collection[str] | None = None,
-    labels: Mapping[str, Collection[str]] | None = None,
-) -> list[Issue]:
-    """What is wrong with a list of rules, as plain JSON; the arguments are those of `read_rules`."""
-    if not isinstance(document, list):
-        return [wrong(path, document, "rules are a list")]
-    issues = [
-        issue
-        for index, rule in enumerate(document)
-        for issue in rule_issues(rule, child(path, index), conditions=conditions, labels=labels)
-    ]
-    return in_document_order([*issues, *_twice(document, path)], document, path)
+def rules_issues(document: Any, path: str = "", *, conditions: Collection[str] | None = None) -> list[Issue]:
+    """What is wrong with a list of rules, as plain JSON; the arguments are those of `rule_issues`."""
+    return _list_issues(document, path, "rules", lambda rule, at: rule_issues(rule, at, conditions=conditions))
 
 
 def waivers_issues(
@@ -253,21 +212,16 @@ def waivers_issues(
     rules: Mapping[str, bool] | None = None,
     conditions: Collection[str] | None = None,
 ) -> list[Issue]:
-    """What is wrong with a list of waivers, as plain JSON.
+    """What is wrong with a list of waivers, as plain JSON; the arguments are those of `waiver_issues`."""
+    return _list_issues(
+        document, path, "waivers", lambda waiver, at: waiver_issues(waiver, at, rules=rules, conditions=conditions)
+    )
 
-    Args:
-        document: The list.
-        path: JSON pointer of the list.
-        rules: The names of the rules that there are, each with whether it is waivable; None: they are not known yet.
-        conditions: The named conditions that `is` may refer to; None: any.
-    """
+
+def _list_issues(document: Any, path: str, what: str, issues_of: Callable[[Any, str], list[Issue]]) -> list[Issue]:
     if not isinstance(document, list):
-        return [wrong(path, document, "waivers are a list")]
-    issues = [
-        issue
-        for index, waiver in enumerate(document)
-        for issue in waiver_issues(waiver, child(path, index), rules=rules, conditions=conditions)
-    ]
+        return [wrong(path, document, f"{what} are a list")]
+    issues = [issue for index, each in enumerate(document) for issue in issues_of(each, child(path, index))]
     return in_document_order([*issues, *_twice(document, path)], document, path)
 
 
@@ -330,7 +284,14 @@ def waiver_issues(
     rules: Mapping[str, bool] | None = None,
     conditions: Collection[str] | None = None,
 ) -> list[Issue]:
-    """What is wrong with one waiver, as plain JSON; the arguments are those of `waivers_issues`."""
+    """What is wrong with one waiver, as plain JSON.
+
+    Args:
+        document: The waiver.
+        path: JSON pointer of the waiver.
+        rules: The names of the rules that there are, each with whether it is waivable; None: they are not known yet.
+        conditions: The named conditions that `is` may refer to; None: any.
+    """
     required = ("name", "rule", "tenant", "admits", "because")
     if not isinstance(document, dict):
         return [wrong(path, document, f"a waiver is an object with {quoted(required)}")]

@@ -82,7 +82,7 @@ def _read(line: bytes, number: int, old: Pack, new: Pack) -> PackRequest | list[
     try:
         document = read_json(line)
     except JsonTextError as error:
-        return [Issue("", error.message.removeprefix("line 1, "))]
+        return [Issue("", error.in_line)]
     if not isinstance(document, dict):
         return [Issue("", f"{kind_of(document)}; a request is an object with `tenant` and `capability`")]
     issues = list(_issues(document))

@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from ...basics.issues import Issue
 from ...documents.json_text import plain
-from ...model.condition import CHECKED, Condition
+from ...model.condition import Condition, of_checked
 from ...model.condition_grammar import condition_issues
 from ...model.rule import Rule, Waiver, rule_issues, waiver_issues
 from ..source.nodes import plain_value
@@ -39,8 +37,6 @@ from .models import (
 from .sections import Sections
 
 __all__ = ["Definitions"]
-
-M = TypeVar("M", bound=BaseModel)
 
 
 class Definitions:
@@ -110,24 +106,20 @@ class Definitions:
 
     def _condition(self, document: Any) -> tuple[Any, list[Issue]]:
         issues = condition_issues(document, conditions=self.known("conditions"))
-        return (None, issues) if issues else (_checked(Condition, document), [])
+        return (None, issues) if issues else (of_checked(Condition, plain(document)[0]), [])
 
     def _rule(self, document: Any) -> tuple[Any, list[Issue]]:
         issues = rule_issues(document, conditions=self.known("conditions"), labels=self._label_values)
-        return (None, issues) if issues else (_checked(Rule, document), [])
+        return (None, issues) if issues else (of_checked(Rule, plain(document)[0]), [])
 
     def _waiver(self, document: Any) -> tuple[Any, list[Issue]]:
         # A waivable rule may be broken otherwise: then it is the rule that is told about.
         rules = self._waivable if self.known("rules") is not None else _Rules(self._waivable)
         issues = waiver_issues(document, rules=rules or None, conditions=self.known("conditions"))
-        return (None, issues) if issues else (_checked(Waiver, document), [])
+        return (None, issues) if issues else (of_checked(Waiver, plain(document)[0]), [])
 
     def _test(self, document: Any) -> tuple[Any, list[Issue]]:
         return pack_test(document, self.known("conditions"))
-
-
-def _checked(model: type[M], document: Any) -> M:
-    return model.model_validate(plain(document)[0], context=CHECKED, by_alias=True, by_name=False)
 
 
 class _Values(dict[str, Any]):

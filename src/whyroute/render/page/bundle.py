@@ -7,7 +7,7 @@ from itertools import count
 from ...basics.numbers import Number, ecmascript, wire_number
 from ...bundles.bundle import Bundle, outcome_of
 from ...bundles.explanation import BundleExplanation
-from ...bundles.sentences import core_phrase, joint_named, shadow_sentence
+from ...bundles.sentences import core_phrase, joint_described, shadow_sentence
 from ...catalog.candidate import Candidate
 from ...documents.phrases import joined
 from ...explanations.relaxations import BundleRelaxation
@@ -173,7 +173,7 @@ def _counted(part: int, whole: int, verb: str) -> str:
 
 def _words(explanation: BundleExplanation, constraint: JointConstraint) -> str:
     """A constraint in words, with its id, and for a rule where it is written and whom to ask."""
-    words = joint_named(explanation.solved, constraint).removesuffix(f" ({constraint.id})")
+    words = joint_described(explanation.solved, constraint)
     return markup.constraint(constraint, words, ask="" if constraint.contact is None else f", ask {constraint.contact}")
 
 
