@@ -39,7 +39,7 @@ lint: $(DEV_STAMP) ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy --config-file= --strict --cache-dir=.mypy_cache/plain tests/data/typed_user.py # as users check, without our plugin
 	$(BIN)/lint-imports
 
-test: lint ## everything but the slow tests: under ten minutes
+test: lint ## everything but the slow tests: under five minutes on two cores
 	$(BIN)/pytest -m 'not slow' --numprocesses auto --dist worksteal
 
 test-all: lint ## everything
