@@ -117,7 +117,7 @@ def plain(value: Any, path: str = "", *, max_depth: int = MAX_DEPTH, marked: boo
         return _sound(value, max_depth), []
     except _UnsoundError:
         issues: list[Issue] = []
-        return _plain(value, path, max_depth, issues, set(), marked), issues
+        return _plain(value, path, max_depth, issues, [], marked), issues
 
 
 class _UnsoundError(Exception):
@@ -152,8 +152,8 @@ def _dumped(model: Any) -> Any:
     return model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
 
 
-def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[int], marked: bool) -> Any:
-    """`holders` are the identities of the objects and lists that the value stands in."""
+def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: list[Any], marked: bool) -> Any:
+    """`holders` are the objects and lists that the value stands in."""
     kind = type(value)
     if kind is str:
         if not value.isascii() and not is_unicode(value):
@@ -169,13 +169,10 @@ def _plain(value: Any, path: str, depth: int, issues: list[Issue], holders: set[
     if hasattr(value, "model_dump"):
         value = _dumped(value)
     if isinstance(value, Mapping | list | tuple):
-        if depth <= 0 or id(value) in holders:
+        if depth <= 0 or any(value is each for each in holders):
             why = "nested too deeply" if depth <= 0 else f"{kind_of(value)} that holds itself"
             return _left_out(why, path, issues, marked)
-        holders.add(id(value))
-        found = _plain_items(value, path, depth, issues, holders, marked)
-        holders.remove(id(value))
-        return found
+        return _plain_items(value, path, depth, issues, [*holders, value], marked)
     if isinstance(value, str):
         # The text itself: an enumeration's own `str` may give the member's name.
         return _plain(str.__str__(value), path, depth, issues, holders, marked)
@@ -193,7 +190,7 @@ def _plain_items(
     path: str,
     depth: int,
     issues: list[Issue],
-    holders: set[int],
+    holders: list[Any],
     marked: bool,
 ) -> dict[str, Any] | list[Any]:
     if not isinstance(value, Mapping):

@@ -100,17 +100,19 @@ def in_document_order(issues: Iterable[Issue], document: Any, path: str = "") ->
         issues: Issues whose pointers start with `path`; those of one place keep their order.
         document: The value that `path` points to.
     """
-    places: dict[int, dict[Any, int]] = {}
+    places: dict[tuple[str, ...], dict[Any, int]] = {}  # of the keys of each object, by its pointer
 
     def position(issue: Issue) -> tuple[int, ...]:
         value = document
         steps: list[int] = []
-        for token in issue.path[len(path) :].split("/")[1:]:
+        tokens = tuple(issue.path[len(path) :].split("/")[1:])
+        for depth, token in enumerate(tokens):
             if isinstance(value, Mapping):
                 key = token.replace("~1", "/").replace("~0", "~")
-                if id(value) not in places:
-                    places[id(value)] = {name: index for index, name in enumerate(value)}
-                steps.append(places[id(value)].get(key, len(value)))
+                here = tokens[:depth]
+                if here not in places:
+                    places[here] = {name: index for index, name in enumerate(value)}
+                steps.append(places[here].get(key, len(value)))
                 value = value.get(key)
             elif isinstance(value, list | tuple) and token.isdecimal() and int(token) < len(value):
                 steps.append(int(token))

@@ -328,7 +328,7 @@ _TextMaker = Callable[[Sequence[Any]], Iterable[str]]
 
 def _text_maker(term: Term) -> _TextMaker:
     """For observed values: what stands between the id that is rejected for one and the next id."""
-    lists: dict[int, tuple[Any, str]] = {}  # by identity: the reasons of a term share their lists of names
+    lists: list[tuple[Any, str]] = []  # long ones: the reasons of a term share the few that there are
 
     def encoded(value: Any) -> str:
         kind = type(value)
@@ -338,12 +338,13 @@ def _text_maker(term: Term) -> _TextMaker:
             return repr(value)  # all are finite
         if kind is not tuple:
             return _ENCODE(value)
-        known = lists.get(id(value))
-        if known is None:
-            known = value, _ENCODE(value)
-            if len(known[1]) > _LONG_LIST:
-                lists[id(value)] = known
-        return known[1]
+        for known, text in lists:
+            if known is value:
+                return text
+        text = _ENCODE(value)
+        if len(text) > _LONG_LIST and len(lists) < _LONG_LISTS:
+            lists.append((value, text))
+        return text
 
     def told(details: Mapping[str, Any]) -> str:
         return "".join([f", {encode_basestring(key)}: {encoded(value)}" for key, value in details.items()])
@@ -379,5 +380,6 @@ def _text_maker(term: Term) -> _TextMaker:
 
 _ENCODE = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _LONG_LIST = 1000  # in characters
+_LONG_LISTS = 8
 _ID = '{"id": '
 _NEXT = f", {_ID}"

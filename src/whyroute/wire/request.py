@@ -345,8 +345,8 @@ _PRECEDENCE: list[type[WhyrouteError]] = [
 
 def _first_to_front(first: InvalidInputError, issues: list[Issue]) -> list[Issue]:
     """The issues that gave the error its kind, then the others."""
-    own = {id(issue) for issue in first.issues}
-    return [*first.issues, *(issue for issue in issues if id(issue) not in own)]
+    own = {(issue.path, issue.message) for issue in first.issues}
+    return [*first.issues, *(issue for issue in issues if (issue.path, issue.message) not in own)]
 
 
 def _unknown_key(key: Any, keys: tuple[str, ...]) -> Issue:

@@ -309,15 +309,15 @@ def _bare_models(survey: Survey, root: _Root) -> Iterator[tuple[Place, str, int]
     """The models in a condition that are compared for equality, where no provider is named beside or around them."""
     if "provider" in root.piece.node.value:
         return
-    named_beside: set[int] = set()
+    named_beside: set[tuple[int, int]] = set()  # where these parts are written
     for mapping, negated in mappings(root.piece, root.negated):
-        around = id(mapping.node) in named_beside or "provider" in mapping.node.value
+        around = (mapping.node.line, mapping.node.column) in named_beside or "provider" in mapping.node.value
         if around:
-            named_beside |= {id(part) for key in ("any", "all") for part in _parts(mapping, key)}
+            named_beside |= {(part.line, part.column) for key in ("any", "all") for part in _parts(mapping, key)}
             continue
         beside = _parts(mapping, "all")
         if any("provider" in part.value for part in beside):
-            named_beside |= {id(part) for part in beside}
+            named_beside |= {(part.line, part.column) for part in beside}
         if negated or "model" not in mapping.node.value:
             continue
         known = survey.known(survey.compiled(tree(mapping.node))).yes & root.view

@@ -1,4 +1,4 @@
-"""One name of a class means one thing in the whole tree."""
+"""Each class has a name of its own, modules can be read at a sitting, and nothing is found by its identity."""
 
 import ast
 from collections import Counter
@@ -25,3 +25,13 @@ def test_modules_are_of_a_size_that_can_be_read() -> None:
         if (length := len(path.read_text("utf-8").splitlines())) > 500
     }
     assert long == {}
+
+
+def test_nothing_is_found_by_its_identity() -> None:
+    calls = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
+    ]
+    assert calls == []
