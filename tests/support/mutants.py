@@ -47,14 +47,14 @@ FIRST = {
     "engine/bounds.py": BUNDLES,
     "explanations/": (
         "surfaces/test_golden_answers laws/test_relaxations laws/test_situations explanations/test_hitting "
-        "solving/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
+        "explanations/test_ties explanations/test_cores explanations/test_graph explanations/test_walker "
         "explanations/test_reasons explanations/test_explanation"
     ),
     "catalog/": "basics/test_bits laws/test_conformance catalog/test_catalog model/test_rule",
     "solving/combining.py": BUNDLES,
     "solving/joint.py": BUNDLES,
     "solving/ordering.py": BUNDLES,
-    "solving/ti": f"solving/test_ties {BUNDLES}",
+    "solving/ti": BUNDLES,
     "solving/ranking.py": "solving/test_ranking laws/test_conformance catalog/test_catalog",
     "basics/bits.py": "basics/test_bits catalog/test_catalog explanations/test_hitting",
     "basics/globs.py": "basics/test_globs documents/test_toposort packs/test_resolved packs/test_pack",
