@@ -223,6 +223,18 @@ def test_a_long_chain_of_updates(start: int) -> None:
     check(Catalog(grown))
 
 
+def test_providers_follow_one_with_more_values_than_a_column_holds() -> None:
+    """The column is made again when it is next asked for, and not before."""
+    catalog = Catalog([provider("a", attributes=["common"])])
+    assert list(positions(catalog.with_attribute("common"))) == [0]
+    many_values = [f"value-{at}" for at in range(300)]
+    grown = catalog.with_provider(provider("b", attributes=many_values)).with_provider(
+        provider("c", attributes=["common"])
+    )
+    assert list(positions(grown.with_attribute("common"))) == [0, 2]
+    assert list(positions(grown.with_attribute("value-299"))) == [1]
+
+
 def test_two_catalogs_made_from_one_disturb_neither_each_other_nor_their_parent() -> None:
     rng = random.Random(3)
     providers = many(150, rng)

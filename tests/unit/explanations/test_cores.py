@@ -3,6 +3,7 @@
 import json
 import random
 import time
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from benchmarks.catalogs import catalog_of, failing_request
 from hypothesis import example, given, strategies as st
 
+import whyroute as wr
 from bruteforce import admits_someone, all_cores, all_corrections, all_hitting_sets
 from paths import TESTS
 from whyroute.constraints.named import compile_constraints
@@ -275,6 +277,30 @@ class TestEffort:
         assert not alone
         assert list(found.cores.sets) == expected[:64]
         check_honest(admitted, size, found)
+
+
+def test_no_more_cores_are_made_than_asked_for() -> None:
+    """Five providers that lack twelve attributes each: 12 to the 5th cores, of which 64 are asked for."""
+    lacking = [[f"{group}-{each}" for each in range(12)] for group in range(5)]
+    every = [attribute for group in lacking for attribute in group]
+    price = {"promptUsdPer1kTokens": 1, "completionUsdPer1kTokens": 1}
+    models = [{"name": "m", "contextWindow": 1, "features": [], "cost": price}]
+    providers = [
+        {"id": f"p{group}", "region": "eu", "models": models, "attributes": [a for a in every if a not in lacks]}
+        for group, lacks in enumerate(lacking)
+    ]
+    rules = [{"name": name, "because": "b", "require": {"attribute": name}} for name in every]
+    explanation = wr.explain({"needs": []}, providers, rules=rules)
+    tracemalloc.start()
+    try:
+        found = [[each.id for each in core] for core in explanation.cores]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    firsts = [f"rules/{group}-0" for group in range(3)]
+    expected = [[*firsts, f"rules/3-{a}", f"rules/4-{b}"] for a in range(12) for b in range(12)]
+    assert found == expected[:64]
+    assert peak < 1 << 20
 
 
 def check_honest(admitted: Sequence[int], size: int, found: Conflicts[int]) -> None:
