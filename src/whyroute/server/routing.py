@@ -46,6 +46,7 @@ _OF_TOKEN: Final = (
     "capabilityName",
 )
 _OF_SERVER: Final = ("at", "tokens")
+_KEPT_LABELS: Final = 1024  # characters of keys and values together
 _QUICK_ANSWER: Final = 10_000  # so many candidates take some milliseconds to write
 _INCLUDES: Final = ("matched", "explanation")
 
@@ -72,8 +73,11 @@ class Asked:
 
     @property
     def route(self) -> Route | None:
-        """What it asks for by name; None for a declaration of its own."""
-        return (self.capability, tuple(sorted(self.labels.items()))) if isinstance(self.capability, str) else None
+        """What may be kept of it: a capability by name, with labels that are texts and not long; None for all else."""
+        if not isinstance(self.capability, str) or not all(isinstance(value, str) for value in self.labels.values()):
+            return None
+        length = sum(len(key) + len(value) for key, value in self.labels.items())
+        return (self.capability, tuple(sorted(self.labels.items()))) if length <= _KEPT_LABELS else None
 
 
 def read_asked(body: Any, *, explaining: bool) -> Asked:
@@ -203,9 +207,10 @@ def route(
 
 def is_quick(holdings: Holdings, asked: Asked, now: datetime) -> bool:
     """Whether a route takes next to no time: it was bound before, something qualifies, and the answer is not long."""
-    if asked.route is None or asked.include or any(not isinstance(value, str) for value in asked.labels.values()):
+    known = asked.route
+    if known is None or asked.include:
         return False
-    solved = holdings.bound(asked.route, moment_of(now))
+    solved = holdings.bound(known, moment_of(now))
     return solved is not None and 0 < solved.survivors.bit_count() <= _QUICK_ANSWER
 
 

@@ -254,3 +254,10 @@ def test_labels_that_make_a_route_another_one_are_new(kit: Kit, threads: list[bo
     kit.post("/v1/route", {**LOOK, "labels": {"data": "patient"}})
     assert kit.post("/v1/route", {**LOOK, "labels": {"data": []}}).status == 400
     assert threads == [False, False]
+
+
+def test_long_labels_are_not_kept(kit: Kit) -> None:
+    """A tenant may send any number of them, of up to 256 KiB each."""
+    for size, kept in ((900, 1), (1_200, 1), (100_000, 1)):
+        assert kit.post("/v1/route", {**LOOK, "labels": {"team": "x" * size}}).status == 200
+        assert len(kit.service.registry.refresh("alpha")._bound) == kept
