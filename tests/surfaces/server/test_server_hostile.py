@@ -5,12 +5,12 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import pytest
 
-from serverkit import Answer, Kit, called, make_kit, provider
+from attackkit import HAD, large_pack, tied_hard
+from serverkit import Answer, Kit, called, make_kit
 from whyroute.engine.deadlines import TooLateError, check_time, due_within
 from whyroute.engine.joint import SearchBudget
 from whyroute.model.features import FEATURES
@@ -18,26 +18,15 @@ from whyroute.server.bundling import MAX_SLOTS, MAX_TIES
 from whyroute.server.limits import ServiceLimits
 
 SECONDS = 2
-HAD = ["vision", "tool-use", "thinking"]
 MISSING = [{"feature": feature} for feature in sorted(set(FEATURES) - set(HAD))[:2]]
 
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     directory = tmp_path_factory.mktemp("hostile")
-    rng = Random(7)
-    providers = []
-    for number in range(300):
-        given = provider(f"p{number:04}", features=rng.sample(HAD, 2), window=rng.randrange(1000, 10**6))
-        model = given["models"][0]
-        model["p95LatencyMs"] = rng.randrange(1, 5000)
-        model["cost"] = {key: rng.random() / 100 for key in model["cost"]}
-        given["region"] = f"r{rng.randrange(40)}"
-        providers.append({**given, "models": [{**model, "name": f"m{each}"} for each in range(10)]})
-    sections = {"whyroute": 1, "providers": providers, "tenants": [{"tenantId": "t"}]}
-    pack = directory / "pack.yaml"
-    pack.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in sections.items()) + "\n", "utf-8")
-    kit = make_kit(directory, pack=pack, tenant="t", limits=ServiceLimits(answer_seconds=SECONDS, answer=8 * 2**20))
+    pack = large_pack(directory / "pack.yaml")
+    limits = ServiceLimits(answer_seconds=SECONDS, answer=8 * 2**20)
+    kit = make_kit(directory, pack=pack, tenant="attacker", limits=limits)
     yield kit
     kit.app.close()
     kit.service.storage.close()
@@ -51,28 +40,6 @@ def filled(make: Any, size: int = 200_000) -> list[Any]:
 
 def needs(*given: Any) -> dict[str, Any]:
     return {"capability": {"needs": list(given)}}
-
-
-def tied_hard(slots: int, ties: int) -> dict[str, Any]:
-    """A bundle whose ties pull in many directions."""
-    rng = Random(3)
-    names = [f"s{number}" for number in range(slots)]
-    fields = ["promptUsdPer1kTokens", "p95LatencyMs", "completionUsdPer1kTokens"]
-    wanted = {
-        name: {
-            "capability": {
-                "needs": [{"feature": rng.choice(HAD)}],
-                "prefer": [{"feature": rng.choice(HAD), "weight": rng.randint(1, 9)}],
-            }
-        }
-        for name in names
-    }
-    sums = [
-        {"sum": rng.choice(fields), "op": "<=", "value": rng.random() / 50, "slots": rng.sample(names, min(6, slots))}
-        for _ in range(ties)
-    ]
-    different = [{"different": "provider", "slots": rng.sample(names, min(6, slots))} for _ in range(ties)]
-    return {"slots": wanted, "together": [*sums, *different, {"different": "region"}]}
 
 
 CASES: dict[str, tuple[str, Any]] = {
