@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ..basics.numbers import ecmascript
 from ..constraints.named import Origin
+from ..documents.json_text import text_of
 from ..documents.phrases import counted
 from ..packs.diff.comparison import (
     Answer,
@@ -15,6 +16,7 @@ from ..packs.diff.comparison import (
     Change,
     Comparison,
     Cut,
+    Declared,
     Movement,
     Scope,
     ShadowAnswer,
@@ -118,13 +120,14 @@ def sections(comparison: Comparison, *, everything: bool = False) -> Iterator[Se
         ("added", comparison.added, _named, _LIST),
         ("catalog", comparison.facts, lambda fact: DiffEntry([_fact_line(fact)]), _LIST),
         ("later", comparison.later, telling.later, _LIST),
-        ("not compared", comparison.cuts, telling.cut, _LIST),
+        ("not compared", (*comparison.cuts, *comparison.declared), telling.cut, _LIST),
     ]
     for title, items, told, limit in found:
         if items:
             yield Section(title, len(items), [told(each) for each in telling.first(items, limit)])
 
 
+_NAMED_ONES: Final = "; --requests FILE compares what you name"
 _TITLES: Final = {
     "broke": "routes that break",
     "appeared": "routes that appear",
@@ -287,13 +290,18 @@ class _Telling:
             line.append((f" and {len(answer.picks) - len(listed)} more", ""))
         return tuple(line)
 
-    def cut(self, cut: Cut) -> DiffEntry:
+    def cut(self, cut: Cut | Declared) -> DiffEntry:
         """What was left out."""
         line: list[tuple[str, str]] = [(printable(cut.tenant), "bold"), (": ", "")]
+        if isinstance(cut, Declared):
+            line += [
+                (printable(text_of(cut.declaration)), "bold"),
+                ("  where a request declares it itself, is answered otherwise; so may others be", ""),
+                (_NAMED_ONES, ""),
+            ]
+            return DiffEntry([tuple(line)])
         line += [("bundle ", "")] * (cut.what == "bundle") + [(printable(cut.capability), "bold")]
-        if cut.what == "declaration":
-            line.append(("  where a request declares it itself, is answered otherwise; so may others be", ""))
-        elif cut.labels:
+        if cut.labels:
             line += [
                 (f"  {counted(cut.compared, 'combination')} of labels compared, others not: the globs over ", ""),
                 *self._listed(cut.labels, NAME),
@@ -301,8 +309,8 @@ class _Telling:
             ]
         else:
             line.append((f"  {cut.compared} of {cut.total} combinations of labels were compared", ""))
-        if cut.what != "bundle":
-            line.append(("; --requests FILE compares what you name", ""))
+        if cut.what == "capability":
+            line.append((_NAMED_ONES, ""))
         return DiffEntry([tuple(line)])
 
     def later(self, event: Later) -> DiffEntry:

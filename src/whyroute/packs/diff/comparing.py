@@ -19,6 +19,7 @@ from .comparison import (
     Change,
     Comparison,
     Cut,
+    Declared,
     Effect,
     Movement,
     ShadowAnswer,
@@ -26,7 +27,7 @@ from .comparison import (
     TenantVerdict,
     Verdict,
 )
-from .declarations import as_text, declarations, region_differing
+from .declarations import declarations, region_differing
 from .folding import LabelCase, Route, scopes
 from .inventory import fact_changes, later, only_in
 from .json_form import Pair
@@ -376,14 +377,14 @@ class _Comparing:
             self.bundles.changes(),
             (*self.cuts, *self.bundles.cuts),
         )
-        return replace(found, cuts=tuple(self._declared())) if found.is_same else found
+        return replace(found, declared=tuple(self._declared())) if found.is_same else found
 
-    def _declared(self) -> Iterator[Cut]:
+    def _declared(self) -> Iterator[Declared]:
         """The tenants for which the packs answer a capability otherwise that a request declares itself."""
         for tenant, sides, leaves in self.unlike:
             declared = self._declaration_differing(tenant, sides, leaves)
             if declared is not None:
-                yield Cut(tenant, as_text(declared), 0, 0, what="declaration")
+                yield Declared(tenant, declared)
 
     def _effect(self, moved: _Moved) -> Effect:
         before, after = self.matching.old, self.matching.new

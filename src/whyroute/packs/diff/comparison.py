@@ -1,6 +1,5 @@
 """What differs between two packs in what they answer: data only."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +17,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Cut",
+    "Declared",
     "Effect",
     "Movement",
     "RequestLine",
@@ -348,11 +348,11 @@ class BundleChange:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What was not compared in full: more combinations of labels than are looked at, or a request's own declarations.
+    """Routes, or a bundle, with more combinations of labels than are looked at.
 
     Attributes:
         tenant: The tenant.
-        capability: The capability, the bundle, or a declaration that the packs answer otherwise, as JSON.
+        capability: The capability, or the bundle.
         compared: How many combinations were compared.
         total: How many are known of.
         labels: The labels whose globs are too many or too long to know of all.
@@ -364,14 +364,29 @@ class Cut:
     compared: int
     total: int
     labels: tuple[str, ...] = ()
-    what: Literal["capability", "bundle", "declaration"] = "capability"
+    what: Literal["capability", "bundle"] = "capability"
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON."""
-        if self.what == "declaration":
-            return {**said(self, "tenant"), "declaration": json.loads(self.capability)}
         compared = {**said(self, "tenant"), self.what: self.capability, **said(self, "compared", "total")}
         return {**compared, **given(self, "labels")}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A capability that a request may declare itself, and that the packs answer otherwise: others were not tried.
+
+    Attributes:
+        tenant: The tenant.
+        declaration: The declaration, as it goes over the wire.
+    """
+
+    tenant: str
+    declaration: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The note as JSON."""
+        return said(self, "tenant", "declaration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +407,7 @@ class Comparison:
         later: What begins or ends after the time of the comparison, in one of the packs alone.
         bundles: What differs in the bundles of both packs.
         cuts: Where combinations of labels were left out, and what they come to could differ.
+        declared: What the packs answer otherwise though nothing else differs.
     """
 
     old: str
@@ -407,6 +423,7 @@ class Comparison:
     later: tuple[Later, ...]
     bundles: tuple[BundleChange, ...]
     cuts: tuple[Cut, ...]
+    declared: tuple[Declared, ...] = ()
 
     @property
     def routes(self) -> int:
@@ -428,7 +445,7 @@ class Comparison:
     @property
     def is_complete(self) -> bool:
         """Whether everything was compared that could differ."""
-        return not self.cuts
+        return not (self.cuts or self.declared)
 
     @property
     def differs(self) -> bool:
@@ -461,5 +478,5 @@ class Comparison:
             **said(self, "tenants", "changes"),
             "shadow": as_json(self.shadows),
             **said(self, "added", "removed", "facts", "later", "bundles"),
-            "cut": as_json(self.cuts),
+            "cut": as_json((*self.cuts, *self.declared)),
         }

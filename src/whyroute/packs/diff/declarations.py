@@ -1,7 +1,6 @@
 """Capabilities that requests declare themselves: whether a tenant's rules and groups decide otherwise about some."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
@@ -44,11 +43,6 @@ def region_differing(sides: tuple[PackView, PackView], matching: Matching) -> st
         if matching.to_new(old) != new:
             return name
     return None
-
-
-def as_text(declaration: Mapping[str, Any]) -> str:
-    """A declaration as it is written in a request."""
-    return json.dumps(declaration, ensure_ascii=False)
 
 
 def _regions(side: PackView) -> Iterator[str]:
