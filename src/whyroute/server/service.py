@@ -164,7 +164,7 @@ class Service:
             asked = routing.read_asked(_parsed(body), explaining=False)
             pack, holdings = self.packs.current, self.registry.at_once(caller.tenant)
         except WhyrouteError:
-            return None  # it is told of by whoever has the time
+            return None  # a worker reports it
         if holdings is None or self.packs.current is not pack or not routing.is_quick(holdings, asked, self.clock()):
             return None
         return asked, pack, holdings

@@ -144,7 +144,7 @@ class StoredRegistry:
 
 @contextmanager
 def _held(lock: threading.Lock) -> Iterator[None]:
-    """Hold a lock that others may hold while they wait for a disk: whoever waits for it needs no turn."""
+    """Hold a lock that other threads may hold while they wait for a disk: waiting for it needs no turn."""
     with stepping_aside():
         lock.acquire()
     try:
