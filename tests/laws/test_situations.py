@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ NAMES = sorted(path.stem for path in SITUATIONS.glob("*.json"))
 
 
 def explanation_of(name: str, limits: Limits | None = None) -> Explanation:
-    request = read_request(json.loads((SITUATIONS / f"{name}.json").read_text(encoding="utf-8")))
+    document = json.loads((SITUATIONS / f"{name}.json").read_text(encoding="utf-8"))
+    request = read_request(document, now=datetime(2026, 12, 24, tzinfo=UTC))
     return Explanation(request.solve(), request.why_not, limits or Limits())
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from paths import ROOT, TESTS
+from volatile import settled
 from whyroute.cli import main
 
 DATA = TESTS / "data"
@@ -63,7 +64,8 @@ def test_route_prints_the_pick_and_exits_0(run: Any) -> None:
     ran = run("route", "--request", SUMMARISE, "--providers", CATALOG)
     assert ran.status == 0
     assert ran.err == ""
-    first, why, _, alternates, *_ = ran.out.splitlines()
+    asked, first, why, _, alternates, *_ = ran.out.splitlines()
+    assert asked.startswith("Asked: a declaration of its own for tenant `acme`; at 20")
     assert first == "nebius / Qwen/Qwen3.5-397B-A17B"
     assert "meets all 3 needs" in why
     assert "deepseek-ai/DeepSeek-V3.2" in alternates
@@ -72,7 +74,7 @@ def test_route_prints_the_pick_and_exits_0(run: Any) -> None:
 def test_route_that_nothing_satisfies_explains_itself_and_exits_1(run: Any) -> None:
     ran = run("route", "--request", IMPOSSIBLE, "--providers", CATALOG)
     assert ran.status == 1
-    assert ran.out.startswith("Nothing qualifies: 4 constraints can't all hold, for any of 189 candidates\n")
+    assert "\nNothing qualifies: 4 constraints can't all hold, for any of 189 candidates\n" in ran.out
     assert "Ways out" in ran.out
     assert len(ran.out.splitlines()) <= 25
     assert ran.err == ""
@@ -112,7 +114,7 @@ def test_plain_engine_gives_the_same_answer(run: Any) -> None:
 def test_output_goes_to_a_file_without_colour(run: Any, tmp_path: Path) -> None:
     ran = run("explain", "-r", situation("four-way-clash"), "-o", tmp_path / "out.txt")
     assert ran.out == ""
-    assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("Nothing qualifies: 4 constraints")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()[1].startswith("Nothing qualifies: 4 constr")
     failed = run("explain", "-r", situation("four-way-clash"), "-o", tmp_path / "no" / "out.txt")
     assert (failed.status, failed.out) == (2, "")
     assert "can't be written: no such file or directory" in failed.err
@@ -481,7 +483,8 @@ def test_colour_on_a_terminal_unless_refused(environment: dict[str, str], colour
     os.close(far)
     assert (b"\x1b[" in shown) == coloured
     plain = process("explain", "-r", situation("outranked")).stdout
-    assert re.sub(rb"\x1b\[[0-9;]*m", b"", shown).replace(b"\r\n", b"\n") == plain
+    uncoloured = re.sub(rb"\x1b\[[0-9;]*m", b"", shown).replace(b"\r\n", b"\n")
+    assert settled(uncoloured.decode()) == settled(plain.decode())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal to hand")
@@ -494,8 +497,10 @@ def test_lines_fit_a_terminal_and_say_the_same(width: int) -> None:
     os.close(near)
     os.close(far)
     plain = process("route", "-r", SUMMARISE, "--providers", CATALOG).stdout.decode()
-    assert shown.split() == plain.split()
-    assert max(map(len, shown.splitlines())) <= width < max(map(len, plain.splitlines())) or shown == plain
+    assert settled(" ".join(shown.split())) == settled(" ".join(plain.split()))
+    assert max(map(len, shown.splitlines())) <= width < max(map(len, plain.splitlines())) or settled(shown) == settled(
+        plain
+    )
 
 
 # what can't be written or read
@@ -639,7 +644,8 @@ def test_an_unusable_request_is_an_error_object_where_json_is_asked_for(
 def test_any_locale_will_do(locale: str) -> None:
     ran = process("explain", "-r", situation("names-that-bite"), LC_ALL=locale, LANG=locale)
     assert ran.returncode == 0
-    assert ran.stdout == process("explain", "-r", situation("names-that-bite")).stdout
+    plain = process("explain", "-r", situation("names-that-bite")).stdout
+    assert settled(ran.stdout.decode()) == settled(plain.decode())
 
 
 @pytest.mark.parametrize("name", ["capability", "request", "answer"])

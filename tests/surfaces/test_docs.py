@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from paths import ROOT
+from volatile import settled
 from whyroute.cli import main
 
 PAGES = [
@@ -47,7 +48,7 @@ def test_a_command_prints_what_the_page_shows(
     monkeypatch.chdir(ROOT)
     main(shlex.split(command)[1:])
     sys.stdout.flush()
-    assert capfdbinary.readouterr().out.decode() == output
+    assert settled(capfdbinary.readouterr().out.decode()) == settled(output)
 
 
 def test_the_readme_shows_commands() -> None:

@@ -11,6 +11,7 @@ from ..basics.numbers import Number, ecmascript
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..errors import BundleUnsatisfiableError, WhyrouteError
+from ..explanations.hints import UnmetHint, hints_clause
 from ..explanations.words import setup_clause
 from ..solving.joint import JointSolved
 from ..solving.request import Shadow
@@ -46,6 +47,16 @@ class Bundle:
     def explanation(self) -> BundleExplanation:
         """What each constraint did, and what would change the picks."""
         return BundleExplanation(self._solved)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What was asked, of which tenant and under which pack, and when: as it goes over the wire."""
+        return self._solved.asked()
+
+    @property
+    def hints(self) -> tuple[UnmetHint, ...]:
+        """The hints that the picks don't follow, slot by slot."""
+        return self.explanation.hints
 
     @property
     def shadow(self) -> Shadow | None:
@@ -148,7 +159,7 @@ def _reason(bundle: Bundle, solved: JointSolved) -> str:
     parts.append(f"they have {best}, {ecmascript(bundle.score)}")
     if not bundle.proved:
         parts.append("the search ended at its limit, so a better bundle may exist")
-    return "; ".join(parts)
+    return "; ".join(parts) + hints_clause(bundle.hints)
 
 
 def _slots(count: int) -> str:

@@ -13,6 +13,7 @@ from ..explanations import reasons_of
 from ..explanations.explained import Explained, constraint_dict
 from ..explanations.failures import unknowns
 from ..explanations.found import Conflicts
+from ..explanations.hints import UnmetHint, unmet_hints_of_bundle
 from ..explanations.relaxations import BundleRelaxation
 from ..solving.joint import JointConstraint, JointSolved
 from .clashes import Clashes
@@ -67,6 +68,11 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
     def constraints(self) -> tuple[JointConstraint, ...]:
         """Every constraint: those of each slot, what ties the slots, the policy's clauses, the rules."""
         return self.solved.constraints
+
+    @computed
+    def hints(self) -> tuple[UnmetHint, ...]:
+        """The hints that the picks don't follow, slot by slot; all of them when there is no bundle."""
+        return unmet_hints_of_bundle(self.solved)
 
     @property
     def satisfiable(self) -> bool:

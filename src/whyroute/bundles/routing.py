@@ -12,6 +12,7 @@ from ..model.capability import Capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.timestamps import Moment
+from ..solving.asked import Provenance, request_labels
 from ..solving.joint import JointSolved, SearchLimit, solve_jointly
 from ..solving.situation import RuleArguments, Situation, situation_of
 from ..solving.ties import Tie
@@ -114,6 +115,10 @@ def _solved(
         setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures != () else (),
         limit=limit,
         at=at,
+        provenance=Provenance(
+            labels=request_labels({} if situation is None else situation.labels),
+            declaration={"slots": documents, "together": [tie.to_dict() for tie in ties]},
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from ..constraints.named import NamedConstraint
 from ..errors import InvalidRequestError
 from ..model.provider import SetupFailure
 from .found import Conflicts
+from .hints import UnmetHint
 from .relaxations import DeadEnd, Moves
 
 if TYPE_CHECKING:
@@ -110,6 +111,16 @@ class Explained(ABC, Generic[S, W, C, R]):
         return self.solved.shadow
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """What was asked, of which tenant and under which pack, and when: as it goes over the wire."""
+        return self.solved.asked()
+
+    @property
+    @abstractmethod
+    def hints(self) -> tuple[UnmetHint, ...]:
+        """The hints that the pick doesn't follow; all of them when nothing qualifies."""
+
+    @property
     @abstractmethod
     def satisfiable(self) -> bool:
         """Whether anything qualifies."""
@@ -198,6 +209,9 @@ class Explained(ABC, Generic[S, W, C, R]):
     def _members(self) -> Iterator[tuple[str, Any]]:
         """The members of the wire form; of lists that may be long, their items are made one by one."""
         yield "satisfiable", self.satisfiable
+        yield "asked", self.asked
+        if self.hints:
+            yield "hints", [hint.to_dict() for hint in self.hints]
         yield from self._first_members()
         yield "cores", [[constraint.id for constraint in core] for core in self.cores]
         yield "corrections", [[constraint.id for constraint in each] for each in self.corrections]

@@ -17,6 +17,7 @@ from .explained import Explained, constraint_dict
 from .failures import NearMiss, ReasonGroup, Unknown, grouped, near_misses, unknowns
 from .found import Conflicts
 from .graph import graph_of
+from .hints import UnmetHint, unmet_hints
 from .relaxations import Relaxation
 from .usermessage import user_message
 
@@ -88,6 +89,11 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
     def shadows(self) -> tuple[NamedConstraint, ...]:
         """The rules that are only tried out; they reject nobody, and their counts say what they would do."""
         return self.solved.shadows
+
+    @computed
+    def hints(self) -> tuple[UnmetHint, ...]:
+        """The hints that the pick doesn't follow; all of them when nothing qualifies."""
+        return unmet_hints(self.solved)
 
     @property
     def survivors(self) -> int:

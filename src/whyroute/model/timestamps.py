@@ -3,6 +3,7 @@
 import re
 from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
+from time import time_ns
 from typing import Any, Final, NamedTuple
 
 from ..basics.issues import Issue, shown
@@ -13,7 +14,9 @@ __all__ = [
     "is_within",
     "moment_issues",
     "moment_of",
+    "present",
     "read_moment",
+    "text_of",
     "to_datetime",
     "written",
 ]
@@ -21,6 +24,7 @@ __all__ = [
 _NANOSECOND = 1
 _SECOND = 1_000_000_000 * _NANOSECOND
 _DAY = 86_400 * _SECOND
+_EPOCH = date(1970, 1, 1).toordinal() * _DAY
 
 _MOMENT = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.](\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?", re.ASCII
@@ -74,6 +78,12 @@ def moment_of(time: datetime) -> Moment:
     utc = time.astimezone(UTC)
     seconds = utc.hour * 3600 + utc.minute * 60 + utc.second
     instant = utc.toordinal() * _DAY + seconds * _SECOND
+    return Moment(instant, instant)
+
+
+def present() -> Moment:
+    """The present, to the second."""
+    instant = _EPOCH + time_ns() // _SECOND * _SECOND
     return Moment(instant, instant)
 
 
@@ -136,6 +146,29 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+
+
+def text_of(moment: Moment) -> str:
+    """A time as the wire has it: the date where it is one, else in UTC, with as many digits of a second as it has."""
+    days, rest = divmod(moment.start, _DAY)
+    if moment.end - moment.start == _DAY:
+        return date.fromordinal(days).isoformat()
+    zone = "Z"
+    if days < 1:  # before the year 1 in UTC, which only a zone east of it can write
+        days, rest, zone = _shifted(moment.start + _ZONE, "+")
+    elif days > date.max.toordinal():
+        days, rest, zone = _shifted(moment.start - _ZONE, "-")
+    seconds, fraction = divmod(rest, _SECOND)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    digits = f".{fraction:09}".rstrip("0").rstrip(".")
+    return f"{date.fromordinal(days).isoformat()}T{clock}{digits}{zone}"
+
+
+_ZONE: Final = (23 * 3600 + 59 * 60) * _SECOND
+
+
+def _shifted(local: int, sign: str) -> tuple[int, int, str]:
+    return (*divmod(local, _DAY), f"{sign}23:59")
 
 
 def written(moment: datetime) -> str:

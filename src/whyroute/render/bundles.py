@@ -17,6 +17,7 @@ from ..explanations.words import counted
 from ..solving.joint import JointConstraint
 from .lines import WIDTH, Line, pair, printable, within
 from .prose import dead_ends, way_lines
+from .question import hint_lines, question_lines
 
 __all__ = [
     "bundle_explanation_lines",
@@ -29,13 +30,18 @@ _CORES = 3
 _WAYS = 6
 
 
-def bundle_explanation_lines(explanation: BundleExplanation, *, everything: bool = False) -> Iterator[Line]:
-    """Why not the picks that were asked about, if any were; then the bundle, what clashes, or that nobody knows.
+def bundle_explanation_lines(
+    explanation: BundleExplanation, *, everything: bool = False, asked: bool = True
+) -> Iterator[Line]:
+    """What was asked; why not the picks asked about, if any were; then the bundle, what clashes, or that it is unknown.
 
     Args:
         explanation: What to tell.
         everything: All clashes and ways out, however many.
+        asked: Say first what was asked.
     """
+    if asked:
+        yield from (within(line, WIDTH) for line in question_lines(explanation.asked))
     yield from _contrast_lines(explanation)
     outcome = outcome_of(explanation.solved)
     if isinstance(outcome, Bundle):
@@ -98,6 +104,7 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
         yield ("Also, ", "dim"), (f"{printable(phrase)} {verb}", "")
     if len(others) > len(listed):
         yield ((f"{len(others) - len(listed)} more clashes; --all tells them", "dim"),)
+    yield from hint_lines(explanation.hints)
     for failure in explanation.setup_failures:
         yield ("Not set up: ", "yellow"), (f"{printable(failure.provider_id)}: {printable(failure.message)}", "")
     ways, numbers = ways_out(explanation), count(1)

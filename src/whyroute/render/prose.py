@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 
 from ..basics.issues import shown
 from ..basics.numbers import Number, ecmascript
@@ -26,6 +26,7 @@ from ..explanations.sentences import (
 from ..explanations.ways import MissingFact, ways_out
 from ..explanations.words import clash_sentence, counted, described, few, named
 from .lines import WIDTH, Line, constraint_lines, pair, printable, within
+from .question import hint_lines, question_lines
 
 __all__ = ["dead_ends", "explanation_lines", "way_lines"]
 
@@ -50,19 +51,21 @@ class Paragraph:
     at_least: int
 
 
-def explanation_lines(explanation: Explanation, *, everything: bool = False) -> Iterator[Line]:
+def explanation_lines(explanation: Explanation, *, everything: bool = False, asked: bool = True) -> Iterator[Line]:
     """Text for a person: at most 25 lines, none of them a wall, or everything.
 
     Args:
         explanation: What to tell.
         everything: All candidates and constraints, however long that gets.
+        asked: Say first what was asked.
     """
     sections = [Paragraph(list(_contrast_lines(explanation)), 2, 4)] if explanation.why_not is not None else []
     tell = _qualifying if explanation.satisfiable else _failing
     sections += tell(explanation, everything)
     if everything:
         sections.append(Paragraph(list(constraint_lines(explanation)), 0, 0))
-    for line in _fitted(sections, None if everything else _BUDGET):
+    head = [*(question_lines(explanation.asked) if asked else ()), *hint_lines(explanation.hints)]
+    for line in chain(head, _fitted(sections, None if everything else _BUDGET - len(head))):
         yield line if everything else within(line, WIDTH)
 
 

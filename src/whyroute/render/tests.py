@@ -112,10 +112,10 @@ def failure_lines(result: CaseResult, results: Results, *, command: str) -> Iter
 
 def _explained(explanation: "Explanation | BundleExplanation") -> Iterator[Line]:
     if isinstance(explanation, Explanation):
-        return explanation_lines(explanation)
+        return explanation_lines(explanation, asked=False)
     from .bundles import bundle_explanation_lines  # noqa: PLC0415 (takes long to load, and few packs have bundles)
 
-    return bundle_explanation_lines(explanation)
+    return bundle_explanation_lines(explanation, asked=False)
 
 
 def explanation_of(result: CaseResult) -> "Explanation | BundleExplanation | None":

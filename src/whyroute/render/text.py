@@ -1,6 +1,7 @@
 """Text for a terminal or a file: lines of styled spans, so that colour can be left out."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ..basics.issues import Issue
 from ..basics.numbers import ecmascript
@@ -9,6 +10,7 @@ from ..explanations.sentences import shadow_clause
 from ..routing.decision import Decision
 from ..solving.ranking import RankedCandidates
 from .lines import WIDTH, Line, pair, printable, within
+from .question import question_lines
 
 __all__ = ["decision_lines", "error_lines"]
 
@@ -16,8 +18,9 @@ _ALTERNATES_SHOWN = 5
 
 
 def decision_lines(decision: Decision) -> Iterator[Line]:
-    """The pick, why, and the first alternates."""
-    return (within(line, WIDTH) for line in _decision_lines(decision))
+    """What was asked, the pick, why, and the first alternates."""
+    lines = chain(question_lines(decision.asked), _decision_lines(decision))
+    return (within(line, WIDTH) for line in lines)
 
 
 def _decision_lines(decision: Decision) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
+from ..explanations.hints import UnmetHint, hints_clause, unmet_hints
 from ..explanations.ties import tie_clause
 from ..explanations.words import setup_clause
 from ..model.capability import Capability
@@ -79,6 +80,16 @@ class Decision:
     def reason(self) -> str:
         """Why this candidate, in plain words."""
         return _reason(self)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What was asked, of which tenant and under which pack, and when: as it goes over the wire."""
+        return self._solved.asked()
+
+    @computed
+    def hints(self) -> tuple[UnmetHint, ...]:
+        """The hints that the pick doesn't follow."""
+        return unmet_hints(self._solved)
 
     @computed
     def explanation(self) -> Explanation:
@@ -157,7 +168,8 @@ def _reason(decision: Decision) -> str:
     why = "it is the only candidate that does"
     if count > 1:
         why = f"of {count} candidates it {_why_first(decision, solved, ranking)}"
-    return f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)} {met}{fallback}; {why}"
+    pick = f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)}"
+    return f"{pick} {met}{fallback}; {why}{hints_clause(decision.hints)}"
 
 
 def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:

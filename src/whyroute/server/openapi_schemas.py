@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ..model.features import BUILT_IN_KINDS, FEATURES
+from ..wire.question_schemas import HINTS
 from ..wire.schemas import answer_schema, request_schema, tie_schema
 from .bundling import MAX_SLOTS, MAX_TIES
 from .envelope import STATUSES
@@ -51,7 +52,17 @@ def schemas() -> Json:
     shared: Json = {**request["$defs"], **answer["$defs"]}
     for name in ("TenantPolicy", "Rule", "Waiver", "Condition", "When", "Error"):
         shared.pop(name, None)
-    used = ("Capability", "Provider", "SetupFailure", "Candidate", "Decision", "Explanation", "Reason")
+    used = (
+        "Capability",
+        "Provider",
+        "SetupFailure",
+        "Candidate",
+        "Decision",
+        "Explanation",
+        "Reason",
+        "Asked",
+        "UnmetHint",
+    )
     schemas = {name: _refs_of(shared[name]) for name in _reached(used, shared)}
     schemas["Provider"] = _provider(schemas["Provider"])
     schemas["ModelThinking"]["properties"]["lowest"]["minLength"] = 1
@@ -79,10 +90,11 @@ def schemas() -> Json:
         ),
         "Unsatisfiable": object_of(
             {
+                "asked": ref("Asked"),
                 "reasons": _refs_of(answer["$defs"]["Error"]["properties"]["reasons"]),
                 "explanation": ref("Explanation"),
             },
-            {"tenantId": TEXT},
+            {"tenantId": TEXT, "hints": _refs_of(HINTS)},
             "Why nothing qualifies.",
         ),
         "CapabilityDescriptor": _descriptor(),
@@ -108,8 +120,13 @@ def schemas() -> Json:
             {**hints, "whyNot": {"allOf": [candidate], "description": "A candidate to compare with the pick."}},
         ),
         "RouteAnswer": object_of(
-            {"decision": ref("Decision"), "at": {"type": "string", "description": "The time of the request."}},
             {
+                "decision": ref("Decision"),
+                "at": {"type": "string", "description": "The time of the request."},
+                "asked": ref("Asked"),
+            },
+            {
+                "hints": _refs_of(HINTS),
                 "shadow": shadow,
                 "matched": _list_of(candidate, "The candidates that qualify, in input order."),
                 "explanation": ref("Explanation"),
@@ -156,8 +173,13 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
             ],
         },
         "BundleAnswer": object_of(
-            {"decision": ref("BundleDecision"), "at": {"type": "string", "description": "The time of the request."}},
             {
+                "decision": ref("BundleDecision"),
+                "at": {"type": "string", "description": "The time of the request."},
+                "asked": ref("Asked"),
+            },
+            {
+                "hints": _refs_of(HINTS),
                 "shadow": object_of(
                     {"by": {**_TEXTS, "description": "Those rules that would reject or reorder candidates."}},
                     {"picks": picks, "unsatisfiable": {"const": True}, "proved": {"const": False}},
@@ -185,6 +207,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
             **object_of(
                 {
                     "satisfiable": {"type": "boolean"},
+                    "asked": ref("Asked"),
                     "proved": {"type": "boolean", "description": "Whether all that is said was proved."},
                     "constraints": _list_of({"type": "object", "required": ["id", "label", "owner", "slots"]}),
                     "cores": sets,
@@ -194,6 +217,7 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
                     "nearMisses": _list_of({"type": "object"}),
                 },
                 {
+                    "hints": _refs_of(HINTS),
                     "truncated": _TEXTS,
                     "deadEnds": _list_of({"type": "object"}),
                     "ranking": _list_of({"type": "object"}),
@@ -203,7 +227,15 @@ def _bundle_schemas(capability: Json, reasons: Json) -> Json:
             ),
         },
         "UnsatisfiableBundle": object_of(
-            {}, {"tenantId": TEXT, "reasons": reasons, "explanation": ref("BundleExplanation")}, "Why there is none."
+            {},
+            {
+                "tenantId": TEXT,
+                "asked": ref("Asked"),
+                "hints": _refs_of(HINTS),
+                "reasons": reasons,
+                "explanation": ref("BundleExplanation"),
+            },
+            "Why there is none.",
         ),
     }
 

@@ -14,6 +14,9 @@ def unsatisfiable_pieces(error: UnsatisfiableError[Any], request_id: str) -> Ite
     yield f'{{"error": {{"code": {_json(error.code)}, "message": {_json(error.message)}, "details": {{'
     if error.tenant_id is not None:
         yield f'"tenantId": {_json(error.tenant_id)}, '
+    yield f'"asked": {_json(error.explanation.asked)}, '
+    if hints := error.explanation.hints:
+        yield f'"hints": {_json([hint.to_dict() for hint in hints])}, '
     yield '"reasons": '
     yield from reasons_text(error.reasons)
     yield ', "explanation": '

@@ -198,7 +198,7 @@ def route(
         solved = request.solve()
         if known is not None and solved.survivors:
             holdings.keep_bound(known, solved)
-    solved = solved.hinted(asked.preferred_provider, asked.preferred_model)
+    solved = solved.hinted(asked.preferred_provider, asked.preferred_model, request.provenance)
     outcome = outcome_of(solved)
     shadow = None if solved.shadow is None else solved.shadow.to_dict()
     answer = "".join(request.answered_json(solved, outcome)) if isinstance(outcome, Decision) else None

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from typing import Any
 
 from ..basics import bits
 from ..basics.computed import computed
@@ -17,6 +18,7 @@ from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment
+from .asked import Provenance, asked_of_bundle
 from .combining import Best, best
 from .ordering import RankedSlot, costs_of, ranked_of
 from .request import RequestTerms, Shadow, Solved
@@ -133,6 +135,7 @@ class JointSolved:
         policy: The tenant's policy, if there is one.
         setup_failures: Registered providers that were no candidates because they could not be set up.
         limit: How long a search may take.
+        provenance: Where the request comes from, when that is known.
     """
 
     names: tuple[str, ...]
@@ -142,6 +145,7 @@ class JointSolved:
     policy: TenantPolicy | None
     setup_failures: tuple[SetupFailure, ...]
     limit: SearchLimit
+    provenance: Provenance | None = None
 
     @classmethod
     def of_one(cls, solved: Solved) -> "JointSolved":
@@ -305,6 +309,10 @@ class JointSolved:
         picks = None if found.numbers is None else self.picks(found.numbers)
         return Shadow(picks, by, found.proved)
 
+    def asked(self) -> dict[str, Any]:
+        """What was asked, as it goes over the wire."""
+        return asked_of_bundle(self)
+
     def matched(self) -> dict[str, tuple[Candidate, ...]]:
         """The candidates that qualify for each slot on its own, in input order."""
         return {name: slot.matched() for name, slot in zip(self.names, self.slots, strict=True)}
@@ -348,6 +356,7 @@ def solve_jointly(
     setup_failures: tuple[SetupFailure, ...] = (),
     limit: SearchLimit | None = None,
     at: Moment | None = None,
+    provenance: Provenance | None = None,
 ) -> JointSolved:
     """Compile the slots of a bundle, and solve each on its own. The search starts when the best bundle is asked for."""
     solved: list[Solved] = []
@@ -369,4 +378,5 @@ def solve_jointly(
         policy,
         setup_failures,
         limit or SearchLimit(),
+        provenance,
     )

@@ -21,7 +21,8 @@ from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import DeclaredProvider, SetupFailure
 from ..model.regions import NO_REGIONS
-from ..model.timestamps import Moment
+from ..model.timestamps import Moment, present
+from .asked import Provenance, asked_of
 from .ranking import Ranking, Scores, Weights, rank
 from .situation import Situation
 
@@ -76,10 +77,11 @@ class Solved:
         survivors: The set of candidates that all of them admit.
         weights: What the preferences of the declaration and of rules weigh.
         active: The rules that are in force; None when there are neither rules nor groups of regions.
-        at: The time of the request; None when nothing depends on it.
+        at: The time of the request.
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         setup_failures: Registered providers that were no candidates because they could not be set up.
+        provenance: Where the request comes from, when that is known.
     """
 
     terms: "RequestTerms"
@@ -92,6 +94,7 @@ class Solved:
     preferred_provider: str | None = None
     preferred_model: str | None = None
     setup_failures: tuple[SetupFailure, ...] = ()
+    provenance: Provenance | None = None
     _scores: Scores | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -184,6 +187,10 @@ class Solved:
         weights = Weights.of(self.capability.prefer, [wish.weight for wish in active.wishes])
         return replace(self, survivors=left, active=active, weights=weights, _scores=None)
 
+    def asked(self) -> dict[str, Any]:
+        """What was asked, as it goes over the wire."""
+        return asked_of(self)
+
     def matched(self) -> tuple[Candidate, ...]:
         """The candidates that qualify, in input order."""
         admitted = bits.flags(self.survivors, self.catalog.size)
@@ -208,13 +215,16 @@ class Solved:
             preferred_provider=self.preferred_provider,
             preferred_model=self.preferred_model,
             setup_failures=self.setup_failures,
+            provenance=self.provenance,
         )
         if found.weights == self.weights and found._wishes == self._wishes:
             found._scores = self.scores
         return found
 
-    def hinted(self, preferred_provider: str | None, preferred_model: str | None) -> "Solved":
-        """The same request with other hints."""
+    def hinted(
+        self, preferred_provider: str | None, preferred_model: str | None, provenance: Provenance | None = None
+    ) -> "Solved":
+        """The same request with other hints, and from elsewhere where that is given."""
         return Solved(
             self.terms,
             self.catalog,
@@ -226,6 +236,7 @@ class Solved:
             preferred_provider,
             preferred_model,
             self.setup_failures,
+            provenance or self.provenance,
             self._scores,
         )
 
@@ -279,16 +290,18 @@ class RequestTerms:
         preferred_model: str | None = None,
         setup_failures: tuple[SetupFailure, ...] = (),
         engine: EngineName = "bitset",
+        provenance: Provenance | None = None,
     ) -> Solved:
         """The request over a catalog at a time, solved.
 
         Args:
             catalog: The candidates.
-            at: The time; it may be left out where no rule has a date.
+            at: The time; the present where it is left out, which it may be where no rule has a date.
             preferred_provider: The provider hint.
             preferred_model: The model hint.
             setup_failures: Providers that could not be set up.
             engine: What enumerates the candidates.
+            provenance: Where the request comes from.
         """
         situation, active, terms, weights = self.situation, None, self._terms, self._weights
         if situation is None:
@@ -304,10 +317,11 @@ class RequestTerms:
             engine_named(engine).solve(constraints),
             weights,
             active,
-            at,
+            at or present(),
             preferred_provider,
             preferred_model,
             setup_failures,
+            provenance,
         )
 
     def is_same_period(self, one: Moment, other: Moment) -> bool:

@@ -14,7 +14,7 @@ from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure, read_setup_failures
 from ..model.regions import Regions
 from ..model.request_facts import fact_issues
-from ..model.timestamps import Moment, moment_of, read_moment
+from ..model.timestamps import Moment, present, read_moment
 
 if TYPE_CHECKING:
     from ..constraints.rulebook import Entry, Rulebook
@@ -95,7 +95,7 @@ def situation_of(
     """Read the rules of a request and what they depend on, as `route` takes them, and its time.
 
     Returns:
-        None for both where there are neither rules nor groups of regions: nothing depends on the rest.
+        None for what the request says nothing of: rules and what they depend on, and the time.
 
     Raises:
         InvalidRequestError: Something is broken; all issues.
@@ -103,11 +103,10 @@ def situation_of(
     issues = _argument_issues(rules, waivers, capability_name, origins)
     if issues:
         raise InvalidRequestError(issues)
-    if not (rules or waivers or conditions or regions or origins):
-        # Nothing looks at the rest, but a broken one is no less broken.
-        if at is not None or tokens is not None or labels is not None:
-            _read_facts(labels, at, tokens)
-        return None, None
+    if not (rules or waivers or conditions or regions or origins or labels or tokens or capability_name):
+        # An empty object of labels or tokens may be broken all the same.
+        given = at is not None or tokens is not None or labels is not None
+        return None, _read_facts(labels, at, tokens)[0] if given else None
     from ..constraints.rulebook import read_rulebook  # noqa: PLC0415
     from ..constraints.three_valued import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)
 
@@ -123,7 +122,7 @@ def read_at(at: datetime | str | None) -> Moment:
     Raises:
         InvalidRequestError: It is no time.
     """
-    return moment_of(datetime.now(UTC)) if at is None else _read_facts(None, at, None)[0]
+    return present() if at is None else _read_facts(None, at, None)[0]
 
 
 def _argument_issues(rules: Any, waivers: Any, capability_name: Any, origins: Any) -> list[Issue]:
@@ -156,7 +155,7 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number
     issues = fact_issues({key: value for key, value in given.items() if value is not None})
     if issues:
         raise InvalidRequestError(issues)
-    moment = moment_of(datetime.now(UTC)) if at is None else read_moment(at)
+    moment = present() if at is None else read_moment(at)
     return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
 
 

@@ -10,7 +10,9 @@ from ..catalog.catalog import Catalog
 from ..documents.json_text import plain
 from ..engine.single import EngineName
 from ..errors import UnsatisfiableError, WhyrouteError
+from ..explanations.hints import UnmetHint
 from ..model.provider import SetupFailure
+from ..solving.asked import Provenance
 
 if TYPE_CHECKING:
     from ..bundles.bundle import Bundle
@@ -35,10 +37,16 @@ class Answerable(ABC, Generic[S, A, W]):
         why_not: What is asked about; None when nothing is.
         include: What the answer has beside the decision or the error.
         at: The time of the request, as it was written.
+        provenance: Where the request comes from.
     """
 
     def __init__(
-        self, document: dict[str, Any], catalog: Catalog, setup_failures: tuple[SetupFailure, ...], why_not: W | None
+        self,
+        document: dict[str, Any],
+        catalog: Catalog,
+        setup_failures: tuple[SetupFailure, ...],
+        why_not: W | None,
+        provenance: Provenance,
     ) -> None:
         self.document = document
         self.catalog = catalog
@@ -46,6 +54,7 @@ class Answerable(ABC, Generic[S, A, W]):
         self.why_not = why_not
         self.include: tuple[str, ...] = tuple(document.get("include", ()))
         self.at: str = document["at"]
+        self.provenance = provenance
 
     @abstractmethod
     def solve(self, *, engine: EngineName) -> S:
@@ -54,6 +63,10 @@ class Answerable(ABC, Generic[S, A, W]):
     @abstractmethod
     def outcome(self, solved: S) -> A:
         """What the solved request comes to: a decision, or the error that says that there is none."""
+
+    @abstractmethod
+    def hints(self, solved: S) -> tuple[UnmetHint, ...]:
+        """The hints that the answer doesn't follow."""
 
     @abstractmethod
     def explanation(self, solved: S) -> Any:
@@ -94,7 +107,9 @@ class Answerable(ABC, Generic[S, A, W]):
 
     def _beside(self, solved: S, outcome: A) -> dict[str, Any]:
         """What an answer has beside its decision or error."""
-        found: dict[str, Any] = {"at": self.at}
+        found: dict[str, Any] = {"at": self.at, "asked": solved.asked()}
+        if hints := self.hints(solved):
+            found["hints"] = [hint.to_dict() for hint in hints]
         if (shadow := solved.shadow) is not None:
             found["shadow"] = shadow.to_dict()
         if "matched" in self.include:

@@ -15,10 +15,12 @@ from ..bundles.reading import (
 from ..catalog.catalog import Catalog
 from ..documents.json_text import plain
 from ..errors import BundleUnsatisfiableError, InvalidCapabilityError, WhyrouteError
+from ..explanations.hints import UnmetHint, unmet_hints_of_bundle
 from ..model.capability import read_capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure
 from ..model.timestamps import read_moment
+from ..solving.asked import Provenance, request_labels
 from ..solving.joint import JointSolved, SearchLimit, Slot, solve_jointly
 from ..solving.ties import Tie
 from .answering import Answerable
@@ -46,10 +48,18 @@ class BundleRequest(Answerable[JointSolved, BundleOutcome, Mapping[str, tuple[st
         catalog: Catalog,
         policy: TenantPolicy | None,
         setup_failures: tuple[SetupFailure, ...] = (),
+        provenance: Provenance | None = None,
     ) -> None:
         asked: dict[str, dict[str, str]] | None = document.get("whyNot")
         pairs = None if asked is None else {slot: (each["provider"], each["model"]) for slot, each in asked.items()}
-        super().__init__(document, catalog, setup_failures, pairs)
+        if provenance is None:
+            provenance = Provenance(
+                labels=request_labels(document.get("labels", {})),
+                at=document["at"],
+                declaration={key: document[key] for key in ("slots", "together") if key in document},
+                tokens=document.get("tokens"),
+            )
+        super().__init__(document, catalog, setup_failures, pairs, provenance)
         self.slots = slots
         self.ties = ties
         self.policy = policy
@@ -64,11 +74,16 @@ class BundleRequest(Answerable[JointSolved, BundleOutcome, Mapping[str, tuple[st
             setup_failures=self.setup_failures,
             limit=limit,
             at=read_moment(self.at),
+            provenance=self.provenance,
         )
 
     def outcome(self, solved: JointSolved) -> BundleOutcome:
         """The bundle, or the error that says that there is none, or that nobody knows."""
         return outcome_of(solved)
+
+    def hints(self, solved: JointSolved) -> tuple[UnmetHint, ...]:
+        """The hints that the picks don't follow."""
+        return unmet_hints_of_bundle(solved)
 
     def explanation(self, solved: JointSolved) -> BundleExplanation:
         """Why the request comes out as it does."""

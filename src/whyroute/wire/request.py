@@ -21,6 +21,7 @@ from ..errors import (
     WhyrouteError,
 )
 from ..explanations import Explanation
+from ..explanations.hints import UnmetHint, unmet_hints
 from ..model.capability import Capability, read_capability
 from ..model.metadata import ProviderMetadata, read_metadata
 from ..model.policy import TenantPolicy, read_policy
@@ -28,6 +29,7 @@ from ..model.provider import DeclaredProvider, SetupFailure, read_setup_failures
 from ..model.request_facts import label_issues, token_issues
 from ..model.timestamps import moment_issues, read_moment, written
 from ..routing.decision import Decision, outcome_of
+from ..solving.asked import Provenance
 from ..solving.request import RequestTerms, Solved
 from ..solving.situation import Situation
 from .answering import Answerable
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _OF_BUNDLES = ("slots", "together")
+_FACTS = ("origins", "contacts", "labels", "tokens", "capabilityName")
 _RULE_SECTIONS = ("regions", "conditions", "rules", "waivers")
 
 
@@ -104,10 +107,15 @@ class Request(Answerable[Solved, Decision | CapabilityUnsatisfiableError, tuple[
         terms: RequestTerms,
         catalog: Catalog,
         setup_failures: tuple[SetupFailure, ...],
+        provenance: Provenance | None = None,
     ) -> None:
         asked: dict[str, str] | None = document.get("whyNot")
         super().__init__(
-            document, catalog, setup_failures, None if asked is None else (asked["provider"], asked["model"])
+            document,
+            catalog,
+            setup_failures,
+            None if asked is None else (asked["provider"], asked["model"]),
+            provenance or Provenance(at=document["at"]),
         )
         self.terms = terms
         self.preferred_provider: str | None = document.get("preferredProvider")
@@ -122,11 +130,16 @@ class Request(Answerable[Solved, Decision | CapabilityUnsatisfiableError, tuple[
             preferred_model=self.preferred_model,
             setup_failures=self.setup_failures,
             engine=engine,
+            provenance=self.provenance,
         )
 
     def outcome(self, solved: Solved) -> Decision | CapabilityUnsatisfiableError:
         """The decision, or the error that says that nothing qualifies."""
         return outcome_of(solved)
+
+    def hints(self, solved: Solved) -> tuple[UnmetHint, ...]:
+        """The hints that the pick doesn't follow."""
+        return unmet_hints(solved)
 
     def explanation(self, solved: Solved) -> Explanation:
         """Why the request comes out as it does."""
@@ -197,11 +210,11 @@ def _read_request(request: Mapping[str, Any], now: datetime | None) -> Request:
 
 
 def _situation(document: Mapping[str, Any]) -> Situation | None:
-    """The rules of a request without issues, and what they depend on."""
+    """The rules of a request without issues, and what they depend on; None where it says nothing of either."""
     sections = {key: document[key] for key in _RULE_SECTIONS if key in document}
     origins = document.get("origins")
     contacts = document.get("contacts")
-    if not any(sections.values()) and not origins and not contacts:
+    if not any(sections.values()) and not any(key in document for key in _FACTS):
         return None
     from ..constraints.rulebook import rulebook_of  # noqa: PLC0415
     from ..constraints.three_valued import Call, EvalContext  # noqa: PLC0415 (takes long to load, and most requests have no rules)

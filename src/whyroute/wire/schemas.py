@@ -15,6 +15,7 @@ from ..model.provider import SetupFailure
 from ..model.rule import Rule, Waiver
 from ..solving.ties import EXACT_FIELDS, NUMBER_FIELDS
 from .document import DEFINED, CandidateNames, WireRequest, WrittenAt
+from .question_schemas import HINTS, QUESTION_DEFINITIONS
 
 __all__ = [
     "SCHEMAS",
@@ -193,13 +194,15 @@ def answer_schema() -> dict[str, Any]:
         "title": "Answer",
         "description": "The answer to one routing request.",
         "type": "object",
-        "oneOf": [{"required": ["decision", "at"]}, {"required": ["error"]}],
+        "oneOf": [{"required": ["decision", "at", "asked"]}, {"required": ["error"]}],
         "additionalProperties": False,
         "properties": {
             "id": {"description": "The request's own."},
             "decision": {"$ref": "#/$defs/Decision"},
             "error": {"$ref": "#/$defs/Error"},
             "at": {"type": "string", "description": "The time of the request."},
+            "asked": {"$ref": "#/$defs/Asked"},
+            "hints": deepcopy(HINTS),
             "shadow": {
                 "type": "object",
                 "required": ["by"],
@@ -218,6 +221,7 @@ def answer_schema() -> dict[str, Any]:
         "$defs": {
             "Candidate": deepcopy(_CANDIDATE),
             "Reason": reason,
+            **deepcopy(QUESTION_DEFINITIONS),
             "Decision": {
                 "type": "object",
                 "required": ["pick", "alternates", "fallback", "reason", "score"],
@@ -362,6 +366,7 @@ def _explanation_schema() -> dict[str, Any]:
     return _object(
         {
             "satisfiable": {"type": "boolean"},
+            "asked": {"$ref": "#/$defs/Asked"},
             "constraints": {"type": "array", "items": constraint},
             "cores": {"type": "array", "items": identifiers, "description": "Minimal sets that clash, smallest first."},
             "corrections": {"type": "array", "items": identifiers, "description": "Minimal sets to drop, likewise."},
@@ -375,6 +380,7 @@ def _explanation_schema() -> dict[str, Any]:
             "redundant": {**identifiers, "description": "Constraints that reject nobody that the others don't."},
         },
         {
+            "hints": deepcopy(HINTS),
             "truncated": {"type": "array", "items": {"enum": ["cores", "corrections", "relaxations"]}},
             "deadEnds": {
                 "type": "array",

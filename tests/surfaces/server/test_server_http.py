@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import whyroute
 from serverkit import PACK, Answer, Kit, make_kit, provider, registration, segment
+from volatile import unasked
 from whyroute import BundleLimitError
 from whyroute.model.features import FEATURES
 from whyroute.packs import load_pack
@@ -518,13 +520,13 @@ def test_a_route_is_what_the_library_answers(kit: Kit) -> None:
         expected = wire_answer({**request, "providers": [*request["providers"], provider("mine")], "include": include})
         found = kit.post("/v1/route", {"capability": name, "include": include}).json()
         if "decision" in expected:
-            assert {**found, "at": None} == {**_as_named(expected), "at": None}
+            assert unasked({**found, "at": None}) == unasked({**_as_named(expected), "at": None})
         else:
             details = found["error"]["details"]
-            assert details == {
+            assert unasked(details) == {
                 "tenantId": "alpha",
                 "reasons": expected["error"]["reasons"],
-                "explanation": _as_named(expected["explanation"]),
+                "explanation": unasked(_as_named(expected["explanation"])),
             }
             assert found["error"]["message"] == expected["error"]["message"]
 
@@ -586,13 +588,13 @@ def test_a_bundle_is_what_the_library_answers(kit: Kit) -> None:
         answer = kit.post("/v1/bundle", {**body, "include": include})
         statuses.append(answer.status)
         if "decision" in expected:
-            assert {**answer.json(), "at": None} == {**_as_named(expected), "at": None}
+            assert unasked({**answer.json(), "at": None}) == unasked({**_as_named(expected), "at": None})
         else:
             assert answer.code == "capability-unsatisfiable"
-            assert answer.json()["error"]["details"] == {
+            assert unasked(answer.json()["error"]["details"]) == {
                 "tenantId": "alpha",
                 "reasons": expected["error"]["reasons"],
-                "explanation": _as_named(expected["explanation"]),
+                "explanation": unasked(_as_named(expected["explanation"])),
             }
     assert statuses == [200, 422, 200]
     assert kit.post("/v1/bundle", {"bundle": "thoughtful"}, "beta").json()["decision"]["picks"] == {
@@ -612,7 +614,35 @@ def test_why_not_this_pair(shared: Kit, bundle: str) -> None:
     answer = shared.post("/v1/bundle", {"bundle": bundle, "whyNot": asked}).json()
     found = answer["explanation"] if "decision" in answer else answer["error"]["details"]["explanation"]
     assert found["contrast"] == _as_named(expected)["contrast"]
-    assert found == _as_named(expected)
+    assert unasked(found) == unasked(_as_named(expected))
+
+
+def test_every_answer_says_what_was_asked(kit: Kit) -> None:
+    digest = load_pack(PACK).digest
+    labels = {"labels": {}, "whyroute": whyroute.__version__, "pack": digest, "tenant": "alpha"}
+    found = kit.post("/v1/route", {"capability": "look", "preferredProvider": "azur"}).json()
+    assert {**found["asked"], "at": None} == {
+        **labels,
+        "capability": "look",
+        "preferredProvider": "azur",
+        "tokens": {"prompt": 1000, "completion": 100},
+        "at": None,
+    }
+    assert found["asked"]["at"] == found["at"]
+    assert found["hints"] == [
+        {"hint": "preferredProvider", "value": "azur", "honoured": False, "why": "unknown", "near": ["azure"]}
+    ]
+    again = kit.post("/v1/route", {"capability": "look"}).json()
+    assert "preferredProvider" not in again["asked"]
+    assert "hints" not in again
+    own = {"needs": [{"feature": "vision"}]}
+    explained = kit.post("/v1/explain", {"capability": own, "preferredModel": "huge"}).json()
+    assert (explained["asked"]["declaration"], explained["asked"]["preferredModel"]) == (own, "huge")
+    details = kit.post("/v1/route", {"capability": "impossible"}).json()["error"]["details"]
+    assert details["asked"] == details["explanation"]["asked"]
+    assert details["asked"]["capability"] == "impossible"
+    bundle = kit.post("/v1/bundle", {"bundle": "both"}).json()
+    assert {**bundle["asked"], "at": None} == {**labels, "bundle": "both", "at": None}
 
 
 def test_a_search_for_a_bundle_that_ends_early(shared: Kit, monkeypatch: pytest.MonkeyPatch) -> None:

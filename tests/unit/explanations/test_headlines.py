@@ -54,4 +54,4 @@ def test_first_lines_are_true_of_one_and_many(
     file = tmp_path / "request.json"
     file.write_text(json.dumps(request), encoding="utf-8")
     assert main(["explain", "--request", str(file)]) == 0
-    assert capsys.readouterr().out.partition("\n")[0].endswith(told)
+    assert capsys.readouterr().out.splitlines()[1].endswith(told)

@@ -152,7 +152,12 @@ def test_a_bundle_is_read_on_the_packs_own_catalog(pack: Pack, monkeypatch: pyte
     request = bundle.read(include=["explanation", "matched"])
     assert request.catalog is pack.catalog("t")
     assert all(slot.situation and slot.situation.book is pack.rulebook("t") for slot in request.slots)
-    assert json.loads(json.dumps(request.answer())) == on_the_wire
+    answer = json.loads(json.dumps(request.answer()))
+    assert answer["asked"] == answer["explanation"]["asked"]
+    assert (answer["asked"]["bundle"], answer["asked"]["pack"]) == ("pair", pack.digest)
+    for each in (answer, answer["explanation"], on_the_wire, on_the_wire["explanation"]):
+        del each["asked"]
+    assert answer == on_the_wire
     monkeypatch.undo()
     given = bundle.answer(include=["request"])["request"]
     assert given == json.loads(json.dumps(bundle.request))

@@ -95,7 +95,8 @@ def test_the_command_that_is_told_shows_the_same(tmp_path: Path, capsys: pytest.
     assert len(commands) == 2
     for command in commands:
         assert main(shlex.split(command)[1:]) == 0
-        first = capsys.readouterr().out.splitlines()[0]
+        asked, first = capsys.readouterr().out.splitlines()[:2]
+        assert asked.startswith("Asked: ")
         assert first in told
 
 

@@ -18,6 +18,7 @@ from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
 
 import strategies as wire
+import whyroute as wr
 from house_style import broken_rules
 from naming import named
 from whyroute import InvalidRequestError, answer
@@ -91,6 +92,12 @@ def test_a_decision() -> None:
             "score": 0,
         },
         "at": AT,
+        "asked": {
+            "declaration": {"needs": [{"feature": "vision"}]},
+            "labels": {},
+            "at": AT,
+            "whyroute": wr.__version__,
+        },
     }
 
 
@@ -174,8 +181,8 @@ def test_what_may_be_included() -> None:
     assert explained["explanation"]["satisfiable"] is True
     assert [found["id"] for found in explained["explanation"]["constraints"]] == ["kind", "needs/0"]
     everything = asked(request(at=AT, include=["explanation", "request", "matched", "matched"]))
-    assert set(everything) == {"decision", "at", "matched", "explanation", "request"}
-    assert asked(request(include=[])).keys() == {"decision", "at"}
+    assert set(everything) == {"decision", "at", "asked", "matched", "explanation", "request"}
+    assert asked(request(include=[])).keys() == {"decision", "at", "asked"}
     failed = asked(request(capability={"needs": [{"region": "x"}]}, include=["matched", "explanation"]))
     assert failed["matched"] == []
     assert failed["explanation"]["satisfiable"] is False

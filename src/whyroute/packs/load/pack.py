@@ -16,8 +16,10 @@ from ...model.regions import Regions, regions_of
 from ...model.request_facts import label_issues
 from ...model.rule import Rule, Waiver
 from ...model.timestamps import moment_issues
+from ...solving.asked import LabelSource
 from ..source.problems import Place
 from .definitions import Definition
+from .documents import digest_of, pack_document
 from .entries import EVERY, bundle_entry
 from .models import (
     BundleEntry,
@@ -92,6 +94,14 @@ class Pack:
     def region_document(self) -> dict[str, list[str]]:
         """The groups of regions, as they go over the wire."""
         return {name: list(group.value) for name, group in self.regions.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of what the pack defines but for its tests.
+
+        It is that of canonical JSON (RFC 8785): comments, layout and the names of files don't change it.
+        """
+        return digest_of(pack_document(self))
 
     def view(self, tenant: str) -> TenantView:
         """What the pack says for a tenant.
@@ -225,7 +235,7 @@ class Pack:
             policy=policy,
             entry=entry,
             declaration=declaration,
-            labels={**self._defaults, **(operator_labels or {}), **fixed, **(labels or {})},
+            sourced_labels=self._sourced(operator_labels or {}, fixed, labels or {}),
             at=at,
             preferred_provider=preferred_provider,
             preferred_model=preferred_model,
@@ -314,6 +324,8 @@ class Pack:
         return ResolvedBundle(
             pack=self,
             policy=policy,
+            bundle=bundle,
+            sourced_labels=self._sourced(operator, {}, given),
             slots=slots,
             together=tuple(entry.together),
             at=at,
@@ -346,6 +358,18 @@ class Pack:
 
     def _is_operators(self, key: str) -> bool:
         return self.labels is not None and key in self.labels and self.labels[key].value.set_by == "operator"
+
+    def _sourced(
+        self, operator: Mapping[str, str], fixed: Mapping[str, str], given: Mapping[str, str]
+    ) -> dict[str, tuple[str, LabelSource]]:
+        """Labels of a request, each with where it comes from: later ones replace earlier ones."""
+        sources: tuple[tuple[LabelSource, Mapping[str, str]], ...] = (
+            ("default", self._defaults),
+            ("operator", operator),
+            ("capability", fixed),
+            ("request", given),
+        )
+        return {key: (value, source) for source, labels in sources for key, value in labels.items()}
 
     @cached_property
     def _defaults(self) -> dict[str, str]:

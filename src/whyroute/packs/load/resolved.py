@@ -17,6 +17,7 @@ from ...model.condition import named_in
 from ...model.metadata import ProviderMetadata
 from ...model.provider import SetupFailure
 from ...model.timestamps import written
+from ...solving.asked import LabelSource, Provenance
 from ...solving.request import RequestTerms
 from ...wire.request import Request
 from .models import CapabilityEntry, Tokens
@@ -60,6 +61,11 @@ class _OfTenant(Generic[R]):
     @abstractmethod
     def _facts(self) -> dict[str, Any]:
         """What the request says beside what it asks for and under which policy."""
+
+    def _provenance(
+        self, document: Mapping[str, Any], labels: Mapping[str, tuple[str, LabelSource]], **more: Any
+    ) -> Provenance:
+        return Provenance(labels=labels, pack=self.pack.digest, at=document["at"], **more)
 
     @abstractmethod
     def _read(self, document: dict[str, Any], failures: tuple[SetupFailure, ...]) -> R: ...
@@ -133,7 +139,7 @@ class Resolved(_OfTenant[Request]):
     Attributes:
         entry: The capability of the pack that is asked for; None for a declaration of the request's own.
         declaration: The capability, as it goes over the wire.
-        labels: What is known of the request.
+        sourced_labels: What is known of the request, each label with where it comes from.
         preferred_provider: The provider hint.
         preferred_model: The model hint.
         why_not: A (provider id, model name) to compare with the pick.
@@ -142,11 +148,16 @@ class Resolved(_OfTenant[Request]):
 
     entry: CapabilityEntry | None
     declaration: dict[str, Any]
-    labels: dict[str, str]
+    sourced_labels: Mapping[str, tuple[str, LabelSource]]
     preferred_provider: str | None
     preferred_model: str | None
     why_not: tuple[str, str] | None
     capability: Capability = field(repr=False)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What is known of the request."""
+        return {key: value for key, (value, _) in self.sourced_labels.items()}
 
     @property
     def name(self) -> str | None:
@@ -185,7 +196,7 @@ class Resolved(_OfTenant[Request]):
         return RequestTerms(self.capability, self.policy.clauses, view.situation(self.labels, None, None))
 
     def _read(self, document: dict[str, Any], failures: tuple[SetupFailure, ...]) -> Request:
-        return Request(document, self.terms, self.catalog, failures)
+        return Request(document, self.terms, self.catalog, failures, self._provenance(document, self.sourced_labels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,11 +204,15 @@ class ResolvedBundle(_OfTenant["BundleRequest"]):
     """A tenant's request for a bundle under a pack.
 
     Attributes:
+        bundle: The name of the bundle, or its slots and ties as they were given.
+        sourced_labels: What is known of the request, each label with where it comes from; a slot may have its own.
         slots: The slots, as they go over the wire.
         together: What ties them, as it goes over the wire.
         why_not: For some slots, a (provider id, model name) to compare with the pick.
     """
 
+    bundle: str | Mapping[str, Any]
+    sourced_labels: Mapping[str, tuple[str, LabelSource]]
     slots: dict[str, dict[str, Any]]
     together: tuple[dict[str, Any], ...]
     why_not: Mapping[str, tuple[str, str]] | None
@@ -230,7 +245,11 @@ class ResolvedBundle(_OfTenant["BundleRequest"]):
             asked = read_capability(slot["capability"], child("/slots", name, "capability"))
             slots.append(Slot(name, asked, slot.get("preferredProvider"), slot.get("preferredModel"), own))
         ties = read_together(self.together, self.slots)
-        return BundleRequest(document, slots, ties, self.catalog, self.policy.clauses, failures)
+        named = isinstance(self.bundle, str)
+        provenance = self._provenance(
+            document, self.sourced_labels, **{"bundle" if named else "declaration": self.bundle}
+        )
+        return BundleRequest(document, slots, ties, self.catalog, self.policy.clauses, failures, provenance)
 
 
 def given(**values: Any) -> dict[str, Any]:

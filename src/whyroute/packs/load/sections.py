@@ -13,7 +13,7 @@ from ..source.sources import Source
 from ..source.yaml_hints import DASH, missing_space
 from .definitions import Piece
 
-__all__ = ["SECTIONS", "SectionEntry", "Sections"]
+__all__ = ["SECTIONS", "VERSION_KEY", "SectionEntry", "Sections"]
 
 VERSION_KEY: Final = "whyroute"
 

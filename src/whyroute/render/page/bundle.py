@@ -43,6 +43,7 @@ def bundle_page(explanation: BundleExplanation, *, title: str | None = None) -> 
         title,
         satisfiable=explanation.satisfiable,
         verdict=_verdict(explanation, answer),
+        question=markup.question(explanation.asked, explanation.hints),
         sections="\n".join(part for part in _sections(explanation) if part),
     )
 
@@ -60,8 +61,6 @@ def _verdict(explanation: BundleExplanation, answer: str) -> str:
     sign, mark = ("good", "✓") if explanation.satisfiable else ("bad", "✗")
     lede = outcome.reason if isinstance(outcome, Bundle) else _why_none(explanation)
     parts = [counted(len(solved.names), "slot"), counted(len(solved.ties), "tie")]
-    if solved.policy is not None:
-        parts.append(f"tenant {markup.code(solved.policy.tenant_id)}")
     parts.append(counted(solved.catalog.size))
     counts = '<span class="dot" aria-hidden="true"> · </span>'.join(f"<span>{part}</span>" for part in parts)
     return (
@@ -172,9 +171,10 @@ def _counted(part: int, whole: int, verb: str) -> str:
 
 
 def _words(explanation: BundleExplanation, constraint: JointConstraint) -> str:
-    """A constraint in words, with its id, and for a rule where it is written and whom to ask."""
+    """A constraint in words, with its id, and for a rule why there is it, where it is written and whom to ask."""
     words = joint_described(explanation.solved, constraint)
-    return markup.constraint(constraint, words, ask="" if constraint.contact is None else f", ask {constraint.contact}")
+    ask = "" if constraint.contact is None else f", ask {constraint.contact}"
+    return markup.constraint(constraint, words, ask=ask) + markup.because(constraint)
 
 
 def _tie_row(

@@ -31,6 +31,7 @@ def explanation_page(explanation: Explanation, *, title: str | None = None) -> s
         title,
         satisfiable=explanation.satisfiable,
         verdict=sections.verdict(explanation),
+        question=markup.question(explanation.asked, explanation.hints),
         sections=sections.sections(explanation, matrix),
         omitted=_omitted(matrix.omitted_survivors, matrix.omitted_others, len(matrix.numbers)),
         data=script_json(payload(explanation, matrix)),

@@ -2,19 +2,22 @@
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from ...catalog.candidate import Candidate
 from ...constraints.named import NamedConstraint
 from ...explanations.explained import R
+from ...explanations.hints import UnmetHint, hint_sentence
 from ...explanations.relaxations import DeadEnd
 from ...solving.joint import JointConstraint
 from ..lines import printable
+from ..question import question_facts, subject_of
 from .payload import printable_json
 
 __all__ = [
     "bar",
+    "because",
     "candidate",
     "clashes",
     "code",
@@ -22,6 +25,7 @@ __all__ = [
     "dead_ends",
     "escape",
     "prose",
+    "question",
     "scrolling",
     "section",
     "table",
@@ -33,6 +37,9 @@ C = TypeVar("C")
 
 _OPEN_CLASHES: Final = 4
 """How many clashes stand in full."""
+
+_OPEN_LINES: Final = 40
+"""A declaration of more lines is folded."""
 
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -89,6 +96,16 @@ def constraint(of: NamedConstraint | JointConstraint, words: str, *, ask: str = 
     return f'<span class="words">{told}</span> <span class="id">{escape(f"{of.id}{where}{ask}")}</span>'
 
 
+def _sentence(hint: UnmetHint) -> str:
+    said = hint_sentence(hint)
+    return f"Hint: {prose(said)}{'' if said.endswith('?') else '.'}"
+
+
+def because(of: NamedConstraint | JointConstraint) -> str:
+    """Why there is a rule; nothing for another constraint."""
+    return "" if of.because is None else f'<span class="because">{prose(of.because)}</span>'
+
+
 def clashes(
     cores: Sequence[C], whole: Callable[[str, C], tuple[str, str]], line: Callable[[int, C], str]
 ) -> Iterator[str]:
@@ -141,6 +158,25 @@ def dead_ends(found: Sequence[DeadEnd]) -> Iterator[str]:
         ids = ", ".join(map(code, each.ids))
         yield f'<li class="block way">By changing {ids}: {prose(each.text)}</li>'
     yield "</ul>"
+
+
+def question(asked: Mapping[str, Any], hints: Iterable[UnmetHint]) -> str:
+    """What was asked, of which tenant and under which pack, and when; and the hints that the answer doesn't follow."""
+    facts = "".join(
+        f"<div><dt>{name[:1].upper()}{name[1:]}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in question_facts(asked)
+    )
+    found = f'<dl class="question"><div><dt>Asked</dt><dd>{prose(subject_of(asked))}</dd></div>{facts}</dl>'
+    if "declaration" in asked:
+        lines = printable_json(asked["declaration"]).split("\n")
+        is_open = " open" if len(lines) <= _OPEN_LINES else ""
+        text = "\n".join(map(escape, lines))
+        found += (
+            f'\n<details class="declaration"{is_open}><summary>The declaration</summary>'
+            f'<pre tabindex="0" aria-label="The declaration"><code>{text}</code></pre></details>'
+        )
+    unmet = "".join(f"<li>{_sentence(hint)}</li>" for hint in hints)
+    return found + (f'\n<ul class="lines hints">{unmet}</ul>' if unmet else "")
 
 
 def bar(part: int, whole: int) -> str:

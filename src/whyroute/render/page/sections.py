@@ -67,12 +67,6 @@ def _why_none(explanation: Explanation) -> str:
 def _counts(explanation: Explanation) -> str:
     solved = explanation.solved
     parts = [f"Kind {markup.code(solved.capability.kind)}"]
-    tenant = tenant_of(explanation)
-    if tenant is not None:
-        parts.append(f"tenant {markup.code(tenant)}")
-    hints = [hint for hint in (solved.preferred_provider, solved.preferred_model) if hint is not None]
-    if hints:
-        parts.append(f"hint {' / '.join(markup.code(hint) for hint in hints)}")
     parts += [counted(explanation.catalog.size), counted(len(explanation.constraints), "constraint")]
     if not explanation.satisfiable and explanation.catalog.size:
         more = "more than " if "cores" in explanation.truncated else ""
@@ -329,11 +323,12 @@ def _constraints(explanation: Explanation) -> str:
         ask = "" if contact is None else f' <span class="note">(ask {markup.escape(contact)})</span>'
         rows.append(
             [
-                _constraint(constraint, tenant) + ask + shadow,
+                _constraint(constraint, tenant) + ask + shadow + markup.because(constraint),
+                constraint.owner,
                 f"<span{nobody}>{admitted}</span>{markup.bar(admitted, total)}",
                 str(total - admitted),
             ]
         )
-    heads = [("Constraint", ""), ("Admits", "number"), ("Rejects", "number")]
+    heads = [("Constraint", ""), ("Owner", ""), ("Admits", "number"), ("Rejects", "number")]
     table = markup.table("Every constraint, and how many candidates it admits", heads, rows)
     return markup.section("constraints", "Constraints", [markup.scrolling("Constraints", table)])
