@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
-from time import time_ns
+from time import time
 from typing import Any, Final, NamedTuple
 
 from ..basics.issues import Issue, shown
@@ -83,7 +83,7 @@ def moment_of(time: datetime) -> Moment:
 
 def present() -> Moment:
     """The present, to the second."""
-    instant = _EPOCH + time_ns() // _SECOND * _SECOND
+    instant = _EPOCH + int(time()) * _SECOND
     return Moment(instant, instant)
 
 

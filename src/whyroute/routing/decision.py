@@ -169,7 +169,9 @@ def _reason(decision: Decision) -> str:
     if count > 1:
         why = f"of {count} candidates it {_why_first(decision, solved, ranking)}"
     pick = f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)}"
-    return f"{pick} {met}{fallback}; {why}{hints_clause(decision.hints)}"
+    if solved.preferred_provider is not None or solved.preferred_model is not None:
+        why += hints_clause(decision.hints)
+    return f"{pick} {met}{fallback}; {why}"
 
 
 def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
