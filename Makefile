@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all fuzz mutants lint bench clean
+.PHONY: help setup demo test test-all fuzz mutants lint bench docs clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,10 @@ mutants: $(DEV_STAMP) ## whether tests notice 200 mutations of the core; takes a
 
 bench: $(DEV_STAMP) ## measure beside what of the extra `bench` is installed; ARGUMENTS="--suite route --quick"
 	$(BIN)/python -m benchmarks $(ARGUMENTS)
+
+docs: $(DEV_STAMP) ## the guides and the API reference as a site in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 clean: ## remove .venv and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache mutants
