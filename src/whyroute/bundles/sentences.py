@@ -12,10 +12,19 @@ from ..solving.combining import best
 from ..solving.joint import JointConstraint, JointSolved
 from ..solving.ordering import costs_of, ranked_of
 
-__all__ = ["clash_sentence", "core_phrase", "joint_described", "joint_named", "picks_phrase", "shadow_sentence"]
+__all__ = [
+    "clash_sentence",
+    "clash_slot",
+    "further_clash",
+    "joint_described",
+    "joint_named",
+    "picks_phrase",
+    "shadow_sentence",
+]
 
 _NODES = 20_000
 _OWN = 2
+_TOLD_IN_FULL = 3  # constraints of a core, with what comes nearest
 
 
 def joint_named(solved: JointSolved, constraint: JointConstraint) -> str:
@@ -32,7 +41,7 @@ def joint_described(solved: JointSolved, constraint: JointConstraint) -> str:
     return described(constraint.first, None if solved.policy is None else solved.policy.tenant_id)
 
 
-def core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
+def _core_phrase(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
     """The constraints of a core: all by name, or, where slots have many of their own, these by the slots' names."""
     own = [constraint for constraint in core if constraint.tie is None and constraint.owner == "caller"]
     if len(own) <= _OWN:
@@ -77,20 +86,45 @@ def _listed(picks: Mapping[str, Candidate]) -> str:
     return few([f"{printable(name)} {pair(candidate)}" for name, candidate in picks.items()], 5)
 
 
+def clash_slot(solved: JointSolved, core: Sequence[JointConstraint]) -> int | None:
+    """The first slot whose candidates a core leaves none of; None where it takes a tie to leave none."""
+    if any(constraint.tie is not None for constraint in core):
+        return None
+    for slot in range(len(solved.names)):
+        members = solved.catalog.all()
+        for constraint in core:
+            members &= constraint.named[slot].admitted if slot in constraint.named else solved.catalog.all()
+        if not members:
+            return slot
+    return None
+
+
 def clash_sentence(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
     """A core, told: what can't hold together, in which slots, and the candidates that come nearest without a tie."""
     if not core:
         return "there are no candidates"
-    slots = sorted({slot for constraint in core for slot in constraint.slots if constraint.tie is None})
-    if len(slots) >= 1 and all(constraint.tie is None for constraint in core):
-        alone = next((s for s in slots if all(s in c.named for c in core)), None)
-        if alone is not None and len(core) <= 3:
-            sentence = slot_clash_sentence([constraint.named[alone] for constraint in core], solved.slots[alone])
-            return f"in slot {shown(solved.names[alone])}, {sentence}"
-    phrases = core_phrase(solved, core)
+    slot = clash_slot(solved, core)
+    if slot is not None and len(core) <= _TOLD_IN_FULL:
+        return _in_slot(solved, slot, slot_clash_sentence([each.named[slot] for each in core], solved.slots[slot]))
+    phrases = _core_phrase(solved, core)
     verb = "can't be met" if len(core) == 1 else f"can't {'both' if len(core) == 2 else 'all'} hold"
     nearest = _nearest(solved, core)
-    return f"{phrases} {verb}{'' if nearest is None else f': {nearest}'}"
+    sentence = f"{phrases} {verb}{'' if nearest is None else f': {nearest}'}"
+    return sentence if slot is None else _in_slot(solved, slot, sentence)
+
+
+def further_clash(solved: JointSolved, core: Sequence[JointConstraint]) -> str:
+    """A core beside the first, in a line: the constraints by name, and where they leave no candidate."""
+    slot, phrase = clash_slot(solved, core), _core_phrase(solved, core)
+    if slot is None:
+        return f"{phrase} can't {'be met' if len(core) == 1 else 'hold together'}"
+    told = f"no candidate meets {phrase}" if len(core) == 1 else f"{phrase} can't hold together"
+    return _in_slot(solved, slot, told)
+
+
+def _in_slot(solved: JointSolved, slot: int, sentence: str) -> str:
+    """A sentence that is about one slot."""
+    return f"in slot {shown(solved.names[slot])}, {sentence}"
 
 
 def _nearest(solved: JointSolved, core: Sequence[JointConstraint]) -> str | None:

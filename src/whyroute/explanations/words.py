@@ -135,7 +135,8 @@ def clash_sentence(core: Sequence[NamedConstraint], solved: Solved) -> str:
         members &= other.admitted
     facts = nearest_sentence(last, members)
     if not others:
-        verb = "admit" if isinstance(last.term, ListTerm) and last.owner == "caller" else "admits"
+        plural = (ListTerm,) if last.owner == "caller" else (RegionListTerm,)
+        verb = "admit" if isinstance(last.term, plural) else "admits"
         return f"{named(last, tenant)} {verb} none of {counted(total)}: {facts}"
     phrases = joined([named(each, tenant) for each in core])
     held = f"can't {'both' if len(core) == 2 else 'all'} hold"

@@ -8,7 +8,7 @@ from ..basics.numbers import ecmascript
 from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.contrast import BundleContrast
 from ..bundles.explanation import BundleExplanation
-from ..bundles.sentences import core_phrase, joint_named, shadow_sentence
+from ..bundles.sentences import further_clash, joint_named, shadow_sentence
 from ..catalog.candidate import Candidate
 from ..documents.phrases import joined
 from ..explanations.relaxations import BundleRelaxation
@@ -92,16 +92,12 @@ def _failed_lines(explanation: BundleExplanation, everything: bool) -> Iterator[
     """What clashes between which slots, and the ways out, by whose move they are."""
     solved = explanation.solved
     yield ("No bundle qualifies: ", "bold red"), (printable(explanation.clash), "")
-    told = core_phrase(solved, explanation.core)
-    others: dict[str, int] = {}
-    for core in explanation.cores:
-        phrase = core_phrase(solved, core)
-        if phrase != told:
-            others.setdefault(phrase, len(core))
-    listed = list(others.items())[: None if everything else _CORES - 1]
-    for phrase, size in listed:
-        verb = "admits nobody" if size == 1 else "can't hold together"
-        yield ("Also, ", "dim"), (f"{printable(phrase)} {verb}", "")
+    told = further_clash(solved, explanation.core)
+    others = [each for core in explanation.cores if (each := further_clash(solved, core)) != told]
+    others = list(dict.fromkeys(others))
+    listed = others[: None if everything else _CORES - 1]
+    for sentence in listed:
+        yield ("Also, ", "dim"), (printable(sentence), "")
     if len(others) > len(listed):
         yield ((f"{len(others) - len(listed)} more clashes; --all tells them", "dim"),)
     yield from hint_lines(explanation.hints)

@@ -7,7 +7,7 @@ from itertools import count
 from ...basics.numbers import Number, ecmascript, wire_number
 from ...bundles.bundle import Bundle, outcome_of
 from ...bundles.explanation import BundleExplanation
-from ...bundles.sentences import core_phrase, joint_described, shadow_sentence
+from ...bundles.sentences import further_clash, joint_described, shadow_sentence
 from ...catalog.candidate import Candidate
 from ...documents.phrases import joined
 from ...explanations.relaxations import BundleRelaxation
@@ -295,7 +295,7 @@ def _clash(explanation: BundleExplanation, name: str, core: Sequence[JointConstr
 
 def _further(explanation: BundleExplanation, number: int, core: Sequence[JointConstraint]) -> str:
     """A clash in a line."""
-    phrase = markup.prose(core_phrase(explanation.solved, core))
+    phrase = markup.prose(_sentence(further_clash(explanation.solved, core)))
     return f"{phrase} {_toggle(explanation, f'Clash {number}', core)}"
 
 
