@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from json.encoder import JSONEncoder, encode_basestring
+from json.encoder import JSONEncoder
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from .basics.computed import computed
@@ -231,11 +231,14 @@ class Reason:
         requirement: The constraint's label.
         satisfying_providers: Ids of the candidates that meet it, in input order; made when they are read.
         rejecting_providers: Those that don't, each with why, in input order; made when they are read.
+        constraint: The constraint's id, as in the explanation's cores; None for `provider set up`, which is no
+            constraint.
     """
 
     requirement: str
     satisfying_providers: Sequence[str]
     rejecting_providers: Sequence[Rejection]
+    constraint: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.satisfying_providers, list):
@@ -247,17 +250,22 @@ class Reason:
         """The reason as it goes over the wire. Nothing in it is shared: every dictionary may be changed on its own."""
         satisfying, rejecting = self.satisfying_providers, self.rejecting_providers
         return {
-            "requirement": self.requirement,
+            **self._names(),
             "satisfyingProviders": list(satisfying),
             "rejectingProviders": rejecting.to_wire()
             if isinstance(rejecting, WireSequence)
             else [rejection.to_dict() for rejection in rejecting],
         }
 
+    def _names(self) -> dict[str, str]:
+        """What it is called, as it goes over the wire."""
+        named = {"requirement": self.requirement}
+        return named if self.constraint is None else {**named, "constraint": self.constraint}
+
     def iter_json(self) -> Iterator[str]:
         """`to_dict` as JSON text, in pieces."""
         satisfying, rejecting = self.satisfying_providers, self.rejecting_providers
-        yield f'{{"requirement": {encode_basestring(self.requirement)}, "satisfyingProviders": '
+        yield f'{_json(self._names())[:-1]}, "satisfyingProviders": '
         if isinstance(satisfying, WireSequence):
             yield from satisfying.iter_json()
         else:

@@ -292,7 +292,7 @@ def without_messages(answered: dict[str, Any]) -> dict[str, Any]:
         found["error"] = {key: error[key] for key in ("code", "tenantId", "reasons") if key in error}
         found["error"]["reasons"] = [
             {
-                **reason,
+                **{key: value for key, value in reason.items() if key != "constraint"},
                 "rejectingProviders": [
                     {
                         "id": rejected["id"],

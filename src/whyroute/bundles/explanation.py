@@ -170,7 +170,7 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
 def reasons_of_bundle(solved: JointSolved) -> tuple[Reason, ...]:
     """For each constraint that rejects a candidate, in order, whom it admits and whom it rejects, with why.
 
-    The requirement of a slot's own constraint begins with the slot's name and a colon.
+    The requirement of a slot's own constraint begins with the slot's name and a colon, as its id does.
     """
     constraints = [
         (constraint, named) for constraint in solved.constraints for named in _distinct(constraint) if named.rejected
@@ -179,8 +179,9 @@ def reasons_of_bundle(solved: JointSolved) -> tuple[Reason, ...]:
     told: list[Reason] = []
     for place, reason in enumerate(reasons):
         if place < len(constraints) and constraints[place][0].owner == "caller":
-            slot = solved.names[constraints[place][0].slots[0]]
-            reason = replace(reason, requirement=f"{slot}: {reason.requirement}")  # noqa: PLW2901
+            constraint = constraints[place][0]
+            requirement = f"{solved.names[constraint.slots[0]]}: {reason.requirement}"
+            reason = replace(reason, requirement=requirement, constraint=constraint.id)  # noqa: PLW2901
         told.append(reason)
     return tuple(told)
 

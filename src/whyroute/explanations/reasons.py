@@ -46,7 +46,8 @@ def reasons_of(
     for constraint in constraints:
         if constraint.rejected:
             split = _Split(roster, constraint.admitted)
-            found.append(Reason(constraint.label, _Ids(split), _Rejections(split, constraint.term)))
+            rejections = _Rejections(split, constraint.term)
+            found.append(Reason(constraint.label, _Ids(split), rejections, constraint.id))
     if setup_failures:
         rejected = tuple(
             Rejection(

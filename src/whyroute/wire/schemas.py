@@ -176,7 +176,14 @@ def answer_schema() -> dict[str, Any]:
     reason = {
         "type": "object",
         "required": ["code", "message"],
-        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        "properties": {
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "condition": {
+                "type": "string",
+                "description": "Of `rule-violated`: the named condition that is all that the rule requires or forbids.",
+            },
+        },
     }
     issue = {
         "type": "object",
@@ -261,7 +268,11 @@ def answer_schema() -> dict[str, Any]:
                             "required": ["requirement", "satisfyingProviders", "rejectingProviders"],
                             "additionalProperties": False,
                             "properties": {
-                                "requirement": {"type": "string"},
+                                "requirement": {"type": "string", "description": "The constraint's label."},
+                                "constraint": {
+                                    "type": "string",
+                                    "description": "Its id, as in the cores; absent for `provider set up`.",
+                                },
                                 "satisfyingProviders": identifiers,
                                 "rejectingProviders": {
                                     "type": "array",

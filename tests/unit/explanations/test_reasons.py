@@ -47,9 +47,8 @@ def naive(solved: Solved) -> list[dict[str, Any]]:
         ]
         if rejected:
             admitted = [each.id for each in candidates if constraint.admits(each)]
-            found.append(
-                {"requirement": constraint.label, "satisfyingProviders": admitted, "rejectingProviders": rejected}
-            )
+            names = {"requirement": constraint.label, "constraint": constraint.id}
+            found.append({**names, "satisfyingProviders": admitted, "rejectingProviders": rejected})
     if solved.setup_failures:
         rejected = [
             {
@@ -200,8 +199,37 @@ def test_reasons_travel_without_the_catalog(error: CapabilityUnsatisfiableError)
 
 def test_what_is_written_by_hand_is_written_alike() -> None:
     rejected = Rejection("p/m", RejectionReason("missing-feature", 'has no "x"', {"feature": "x"}))
-    reason = Reason("feature:x", ("a/b",), (rejected,))
-    assert "".join(reason.iter_json()) == in_full(reason.to_dict())
+    for reason in (Reason("feature:x", ("a/b",), (rejected,)), Reason("feature:x", (), (rejected,), 'needs/"0"')):
+        assert "".join(reason.iter_json()) == in_full(reason.to_dict())
+
+
+def test_a_reason_names_its_constraint_by_the_id_that_cores_have() -> None:
+    request = {
+        "capability": {"needs": [{"region": "r"}, {"region": "s"}]},
+        "providers": [provider("a", {"name": "b"}), provider("c", {"name": "d"}, region="s")],
+        "tenantPolicy": {"tenantId": "t", "models": {"deny": ["b"]}},
+        "rules": [{"name": "x", "because": "y", "forbid": {"model": "d"}}],
+        "setupFailures": [{"providerId": "e", "message": "no key"}],
+        "include": ["explanation"],
+    }
+    answered = answer(request)
+    ids = [reason.get("constraint") for reason in answered["error"]["reasons"]]
+    assert ids == ["needs/0", "needs/1", "policy/models/deny", "rules/x", None]
+    assert {each for core in answered["explanation"]["cores"] for each in core} <= set(ids)
+    assert "constraint" not in answered["error"]["reasons"][-1], "`provider set up` is no constraint"
+
+
+def test_a_bundle_names_constraints_of_slots_by_their_ids() -> None:
+    slots = {"one": {"capability": {"needs": [{"feature": "vision"}]}}, "two": {"capability": {"needs": []}}}
+    answered = answer(
+        {
+            "slots": slots,
+            "providers": [provider("a", {"name": "b"})],
+            "rules": [{"name": "x", "because": "y", "require": {"region": "s"}}],
+        }
+    )
+    found = [(each["requirement"], each["constraint"]) for each in answered["error"]["reasons"]]
+    assert found == [("one: feature:vision", "one:needs/0"), ("rule:x", "rules/x")]
 
 
 def test_dictionaries_are_not_shared(error: CapabilityUnsatisfiableError) -> None:
