@@ -231,8 +231,7 @@ class Reason:
         requirement: The constraint's label.
         satisfying_providers: Ids of the candidates that meet it, in input order; made when they are read.
         rejecting_providers: Those that don't, each with why, in input order; made when they are read.
-        constraint: The constraint's id, as in the explanation's cores; None for `provider set up`, which is no
-            constraint.
+        constraint: The constraint's id, as in cores; None for `provider set up`, which is no constraint.
     """
 
     requirement: str
@@ -259,22 +258,18 @@ class Reason:
 
     def _names(self) -> dict[str, str]:
         """What it is called, as it goes over the wire."""
-        named = {"requirement": self.requirement}
-        return named if self.constraint is None else {**named, "constraint": self.constraint}
+        return {"requirement": self.requirement} | ({} if self.constraint is None else {"constraint": self.constraint})
 
     def iter_json(self) -> Iterator[str]:
         """`to_dict` as JSON text, in pieces."""
-        satisfying, rejecting = self.satisfying_providers, self.rejecting_providers
-        yield f'{_json(self._names())[:-1]}, "satisfyingProviders": '
-        if isinstance(satisfying, WireSequence):
-            yield from satisfying.iter_json()
-        else:
-            yield _json(list(satisfying))
-        yield ', "rejectingProviders": '
-        if isinstance(rejecting, WireSequence):
-            yield from rejecting.iter_json()
-        else:
-            yield _json([rejection.to_dict() for rejection in rejecting])
+        yield _json(self._names())[:-1]
+        listed: tuple[Sequence[Any], ...] = (self.satisfying_providers, self.rejecting_providers)
+        for key, items in zip(("satisfyingProviders", "rejectingProviders"), listed, strict=True):
+            yield f', "{key}": '
+            if isinstance(items, WireSequence):
+                yield from items.iter_json()
+            else:
+                yield _json([each if isinstance(each, str) else each.to_dict() for each in items])
         yield "}"
 
 

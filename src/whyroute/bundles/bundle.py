@@ -145,9 +145,14 @@ def _few(solved: JointSolved) -> list[tuple[str, Any]]:
 
 def _reason(bundle: Bundle, solved: JointSolved) -> str:
     """Why these picks: what was asked, out of how many, and what made them the best."""
-    ties = len(solved.ties)
-    tied = f" and {'the tie' if ties == 1 else f'all {ties} ties'} between them" if ties else ""
-    parts = [f"the picks meet the constraints of {_slots(len(solved.names))}{tied}"]
+    met = [f"what {_slots(len(solved.names))} ask{'s' if len(solved.names) == 1 else ''} for"]
+    if solved.policy is not None:
+        met.append(f"the policy of tenant {shown(solved.policy.tenant_id)}")
+    if rules := sum(constraint.owner == "rule" for constraint in solved.constraints):
+        met.append(f"{rules} rule{'s' if rules > 1 else ''}")
+    if ties := len(solved.ties):
+        met.append(f"{ {1: 'the tie', 2: 'both ties'}.get(ties, f'all {ties} ties') } between them")
+    parts = [f"the picks meet {joined(met)}"]
     if bundle.fallback:
         count = solved.fallbacks(_numbers(bundle, solved))
         parts.append(f"fallbacks among them: {count}, since no bundle of regular candidates exists")

@@ -44,7 +44,7 @@ def score_clause(explanation: Explanation) -> str | None:
         return None
     than = f"{ecmascript(explanation.margin)} more than the next"
     if not explanation.margin:
-        than = f"as the next does: {_TIES.get(explanation.decided_by or '') or _tie(explanation)}"
+        than = f"tied with the next one; {_TIES.get(explanation.decided_by or '') or _tie(explanation)}"
     return f"scores {ecmascript(explanation.ranking[0].score)}, {than}"
 
 
@@ -75,8 +75,9 @@ def hinge_clause(explanation: Explanation) -> tuple[str, str]:
 
 
 def redundant_clause(explanation: Explanation) -> str:
-    """What the redundant constraints, named before it, do: each by itself, for together they may reject somebody."""
-    return f"{'rejects' if len(explanation.redundant) == 1 else 'each reject'} nobody that the others don't"
+    """What is said of the redundant constraints, named before it: of each by itself, not of all together."""
+    verb = "makes" if len(explanation.redundant) == 1 else "make"
+    return f"{verb} no difference: other constraints already reject the same candidates"
 
 
 def shadow_clause(shadow: Shadow | None, pick: tuple[str, str] | None) -> str | None:

@@ -15,7 +15,7 @@ def tie_clause(ranking: Ranking) -> str:
         if foremost != tied:
             if foremost.bit_count() == 1:
                 return order.told
-            told = f"{order.told}; of {foremost.bit_count()} that tie, "
+            told = f"{order.told}; {foremost.bit_count()} still tie, and "
         tied = foremost
     return told + _by_name(ranking.catalog, tied)
 
@@ -25,11 +25,11 @@ def _by_name(catalog: Catalog, tied: int) -> str:
     best = bits.lowest(tied)
     metadata = catalog.metadata_of(best)
     if catalog.metadata_of(bits.lowest(tied & (tied - 1))) is not metadata:
-        return "the order of provider ids decides"
+        return "provider ids are compared to break the tie"
     default = metadata.default_model
     if default is not None and default == catalog.candidate(best).model.name:
         return "it is the provider's default model"
-    return "the order of model names decides"
+    return "model names are compared to break the tie"
 
 
 def deciding_order(ranking: Ranking, number: int) -> TieBreak | None:

@@ -280,7 +280,7 @@ def _qualifying(explanation: Explanation, everything: bool) -> list[Paragraph]:
     tried = shadow_clause(explanation.shadow, first.candidate.key)
     if tried is not None:
         head.append(((f"  In shadow mode: {printable(tried)}", "yellow"),))
-    redundant = [constraint.id for constraint in explanation.redundant]
+    redundant = [shown(constraint.id) for constraint in explanation.redundant]
     if redundant:
         names = few(redundant, None if everything else _NAMES_IN_A_LINE)
         head.append(((f"  {names} {redundant_clause(explanation)}", "dim"),))

@@ -11,6 +11,7 @@ from ..basics.issues import quoted, shown
 from ..basics.numbers import Number, ecmascript, exact, wire_number
 from ..catalog.candidate import Candidate
 from ..constraints.named import Constraints
+from ..documents.phrases import joined
 from ..errors import CapabilityUnsatisfiableError
 from ..explanations import Explanation, reasons_of
 from ..explanations.hints import UnmetHint, hints_clause, unmet_hints
@@ -162,16 +163,24 @@ def _stands_in_the_way(constraints: Constraints) -> str:
 
 def _reason(decision: Decision) -> str:
     solved, ranking, candidate = decision._solved, decision._ranking, decision.candidate
-    met = _said(solved.terms)[0]
-    fallback = "; it is a fallback: no other provider qualifies" if decision.fallback else ""
-    count = ranking.members.bit_count()
-    why = "it is the only candidate that does"
-    if count > 1:
-        why = f"of {count} candidates it {_why_first(decision, solved, ranking)}"
     pick = f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)}"
+    rules = 0 if solved.active is None else len(solved.active.rules.constraints)
+    met = _met(solved.capability, solved.policy, rules)
+    count = ranking.members.bit_count()
+    fallbacks = solved.survivors.bit_count() - count  # of which there are none beside a fallback
+    kind = "regular candidate" if fallbacks else "fallback" if decision.fallback else "candidate"
+    why = "; it is a fallback: no regular candidate qualifies" if decision.fallback else ""
+    if count > 1:
+        why += f"; of {count} {kind}s that qualify it {_why_first(decision, solved, ranking)}"
+    elif fallbacks:
+        why += f"; it is the only {kind}"
+    else:
+        why += f"; it is the only {kind} that qualifies"
+    if fallbacks:
+        why += f"; {fallbacks} fallback{' qualifies' if fallbacks == 1 else 's qualify'} too"
     if solved.preferred_provider is not None or solved.preferred_model is not None:
         why += hints_clause(decision.hints)
-    return f"{pick} {met}{fallback}; {why}"
+    return f"{pick} {met}{why}"
 
 
 def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
@@ -185,36 +194,34 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     best = ranking.tied
     if best == ranking.members:
         scored = solved.capability.prefer or (solved.active is not None and solved.active.wishes)
-        tied = f"all score {ecmascript(decision.score)}, " if scored else ""
+        tied = f"all score {ecmascript(decision.score)}; " if scored else ""
         return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     features, attributes = decision.candidate.model.features, decision.candidate.metadata.attributes
-    met = [text for name, text in _said(solved.terms)[1] if name in features or name in attributes]
+    met = [text for name, text in _said(solved.terms) if name in features or name in attributes]
     met += [f"rule {_weighted(name, weight)}" for name, weight in solved.wished(ranking.best())]
     if met:
         score += f" ({', '.join(met)})"
     tied_with = best.bit_count() - 1
-    if not tied_with:
-        return score
-    return f"{score}, as {'has one more' if tied_with == 1 else f'have {tied_with} more'}: " + tie_clause(ranking)
+    return score if not tied_with else f"{score}, tied with {tied_with} more: {tie_clause(ranking)}"
 
 
-def _said(terms: RequestTerms) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What the pick of a request meets, and what each preference is called; the same for every candidate."""
-    found = terms.said
-    if found is None:
-        found = terms.said = _met(terms.capability, terms.policy), tuple(_preferences(terms.capability))
-    return found
+def _said(terms: RequestTerms) -> tuple[tuple[str, str], ...]:
+    """What each preference is called, which is the same for every candidate."""
+    if terms.said is None:
+        terms.said = tuple(_preferences(terms.capability))
+    return terms.said
 
 
-def _met(capability: Capability, policy: TenantPolicy | None) -> str:
+def _met(capability: Capability, policy: TenantPolicy | None, rules: int) -> str:
+    """What every candidate that qualifies meets: the constraints, counted by where they come from."""
     needs = len(capability.needs)
-    if needs:
-        met = f"meets all {needs} needs" if needs > 2 else ("meets the one need", "meets both needs")[needs - 1]
-        return met if policy is None else f"{met} and the policy of tenant {shown(policy.tenant_id)}"
+    parts = [] if not needs else [f"all {needs} needs" if needs > 2 else ("the one need", "both needs")[needs - 1]]
     if policy is not None:
-        return f"meets the policy of tenant {shown(policy.tenant_id)}"
-    return f"is of the kind asked for, {shown(capability.kind)}"
+        parts.append(f"the policy of tenant {shown(policy.tenant_id)}")
+    if rules:
+        parts.append(f"{rules} rule{'s' if rules > 1 else ''}")
+    return f"meets {joined(parts)}" if parts else f"is of the kind asked for, {shown(capability.kind)}"
 
 
 def _preferences(capability: Capability) -> Iterator[tuple[str, str]]:

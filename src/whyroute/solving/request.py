@@ -251,7 +251,7 @@ class RequestTerms:
 
     Attributes:
         changes: The instants at which other rules may be in force than a moment before, in order.
-        said: What the reason of a decision says whatever the candidate; None before it is first said.
+        said: What a reason calls each preference; None before one is first made.
     """
 
     __slots__ = ("_asked", "_intervals", "_terms", "_weights", "capability", "changes", "policy", "said", "situation")
@@ -271,7 +271,7 @@ class RequestTerms:
             self._asked = situation.asked(capability, policy)
             self.changes = changes_of(self._asked)
         self._intervals: dict[int, tuple[RuleSet, Terms, Weights]] = {}
-        self.said: tuple[str, tuple[tuple[str, str], ...]] | None = None
+        self.said: tuple[tuple[str, str], ...] | None = None
 
     @property
     def rules(self) -> int:

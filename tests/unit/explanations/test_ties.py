@@ -32,8 +32,8 @@ FIRST = "rule `cheapest` puts the lowest `callUsd` first"
     ("prices", "told"),
     [
         ((3, 1, 2), FIRST),
-        ((3, 1, 1), f"{FIRST}; of 2 that tie, the order of provider ids decides"),
-        ((1, 1, 1), "the order of provider ids decides"),
+        ((3, 1, 1), f"{FIRST}; 2 still tie, and provider ids are compared to break the tie"),
+        ((1, 1, 1), "provider ids are compared to break the tie"),
     ],
 )
 def test_the_rule_that_orders_is_named(prices: tuple[float, ...], told: str) -> None:
@@ -46,7 +46,7 @@ def test_the_rule_that_orders_is_named(prices: tuple[float, ...], told: str) -> 
     }
     reason = wr.answer(request)["decision"]["reason"]
     assert reason.endswith(told)
-    assert f"as the next does: {told}\n" in _text(request)
+    assert f"tied with the next one; {told}\n" in _text(request)
 
 
 def test_why_not_names_the_rule_that_orders() -> None:

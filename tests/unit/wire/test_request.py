@@ -88,7 +88,7 @@ def test_a_decision() -> None:
             "pick": {"provider": "p", "model": "m"},
             "alternates": [],
             "fallback": False,
-            "reason": "`p` / `m` meets the one need; it is the only candidate that does",
+            "reason": "`p` / `m` meets the one need; it is the only candidate that qualifies",
             "score": 0,
         },
         "at": AT,

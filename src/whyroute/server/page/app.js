@@ -348,7 +348,7 @@
     } else if (!found.decidedBy) {
       told.append(" is the pick.");
     } else {
-      told.append(` qualifies, in place ${found.rank}; the ${({defaultModel: "provider's default model", model: "order of model names", provider: "order of provider ids"})[found.decidedBy] || found.decidedBy} decides for `, ...candidate(found.pick), ".");
+      told.append(` qualifies, in place ${found.rank}; ${({defaultModel: "the provider's default model comes first", model: "model names are compared to break the tie", provider: "provider ids are compared to break the tie"})[found.decidedBy] || `the ${found.decidedBy} decides`}; the pick is `, ...candidate(found.pick), ".");
     }
   }
 
