@@ -6,15 +6,17 @@ from typing import Any, Final, Literal
 
 from ..basics.bits import BitSlices, from_positions, positions
 from ..basics.issues import shown
-from ..basics.numbers import Number, ecmascript
+from ..basics.numbers import Number
 from ..catalog.catalog import Catalog
 from ..errors import RejectionReason
+from ..model.condition import Is
 from ..model.metadata import ModelInfo, ProviderMetadata
 from ..model.rule import Rule
 from .rulebook import Entry, InForce, Lift
 from .three_valued import NO_CONTEXT, Call, Compiled, Deciding, EvalContext, Known, observed_value, shown_value
+from .violations import violation
 
-__all__ = ["NO_RULES", "ActiveRules", "Ordering", "RuleConstraint", "RuleSet", "RuleTerm", "Wish", "told"]
+__all__ = ["NO_RULES", "ActiveRules", "Ordering", "RuleConstraint", "RuleSet", "RuleTerm", "Wish"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +106,21 @@ class RuleTerm:
         return ((name, from_positions(numbers, catalog.size)) for name, numbers in concerned.items())
 
     def reason(self, observed: Any) -> RejectionReason:
-        failed: list[dict[str, Any]] = []
-        sentences: list[str] = []
-        for each, value in self.deciding(observed):
-            negated = each.negated is not self.forbids
-            wanted = _wire(each)
-            failed.append(
-                {
-                    "field": each.leaf.field,
-                    "observed": shown_value(value),
-                    "wanted": {"not": wanted} if negated else wanted,
-                }
-            )
-            sentences.append(told(each, value, negated=negated))
-        because = self.rule.because.strip().rstrip(".")
-        message = f"rule {shown(self.rule.name)} ({because}): {'; '.join(sentences)}"
-        details = {"rule": self.rule.name, "because": self.rule.because, "failed": failed}
-        return RejectionReason("rule-violated", message, details)
+        failed = [
+            {
+                "field": each.leaf.field,
+                "observed": shown_value(value),
+                "wanted": {"not": _wire(each)} if each.negated is not self.forbids else _wire(each),
+            }
+            for each, value in self.deciding(observed)
+        ]
+        values = dict(zip(self.fields, observed, strict=True))
+        why = violation(self.condition, values, self.context.regions, forbidden=self.forbids)
+        message = f"rule {shown(self.rule.name)} ({self.rule.because.strip().rstrip('.')}): {why}"
+        details: dict[str, Any] = {"rule": self.rule.name, "because": self.rule.because}
+        if isinstance(self.condition.node, Is):
+            details["condition"] = self.condition.node.name
+        return RejectionReason("rule-violated", message, {**details, "failed": failed})
 
 
 def _wire(deciding: Deciding) -> Any:
@@ -128,38 +128,6 @@ def _wire(deciding: Deciding) -> Any:
     leaf = deciding.leaf
     wanted = list(leaf.wanted) if isinstance(leaf.wanted, tuple) else leaf.wanted
     return wanted if leaf.op in ("eq", "in") else {leaf.op: wanted}
-
-
-_VERBS = {
-    "eq": "",
-    "ne": "not ",
-    "in": "one of ",
-    "notIn": "none of ",
-    "like": "like ",
-    "lt": "less than ",
-    "lte": "at most ",
-    "gt": "more than ",
-    "gte": "at least ",
-}
-
-
-def told(deciding: Deciding, value: Hashable, *, negated: bool) -> str:
-    """A comparison that decided, in plain words: what the value is, and what it must be; negated: must not be."""
-    leaf = deciding.leaf
-    if leaf.op == "exists":
-        must_be_known = leaf.wanted is not negated
-        return f"{shown(leaf.field)} {'is not known; it must be' if must_be_known else 'is known; it must not be'}"
-    wanted = ", ".join(map(_text, leaf.wanted if isinstance(leaf.wanted, tuple) else (leaf.wanted,)))
-    must = f"must {'not ' if negated else ''}{'have' if isinstance(value, tuple) else 'be'}"
-    is_now = "is not known" if value is None else f"is {_text(value)}"
-    return f"{shown(leaf.field)} {is_now}; it {must} {_VERBS[leaf.op]}{wanted}"
-
-
-def _text(value: Any) -> str:
-    value = shown_value(value)
-    if isinstance(value, list):
-        return ", ".join(map(shown, value)) or "empty"
-    return ecmascript(value) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)
 
 
 @dataclass(frozen=True, slots=True)

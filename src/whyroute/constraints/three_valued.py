@@ -95,11 +95,11 @@ class Compiled:
 
     def value(self, observed: Mapping[str, Any], regions: Regions = NO_REGIONS) -> Value:
         """Whether it holds for these values of its fields; None is an unknown one."""
-        return self._values(observed, regions)(self.node)
+        return self.evaluator(observed, regions)(self.node)
 
     def deciding(self, observed: Mapping[str, Any], regions: Regions = NO_REGIONS) -> tuple[Deciding, ...]:
         """The comparisons that make it what it is: of every part those that have the value of the whole."""
-        value_of = self._values(observed, regions)
+        value_of = self.evaluator(observed, regions)
         named = dict(self.named)
         found: dict[Deciding, None] = {}
         seen: set[tuple[str, bool]] = set()
@@ -120,7 +120,8 @@ class Compiled:
                     steps += [(part, negated) for part in reversed(parts) if value_of(part) is value]
         return tuple(found)
 
-    def _values(self, observed: Mapping[str, Any], regions: Regions) -> Callable[[Node], Value]:
+    def evaluator(self, observed: Mapping[str, Any], regions: Regions) -> Callable[[Node], Value]:
+        """Tells whether a part of it holds for these values of its fields."""
         known: dict[str, Value] = {}
 
         def value_of(node: Node) -> Value:

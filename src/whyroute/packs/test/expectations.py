@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from ...basics.bits import positions
 from ...basics.issues import did_you_mean, quoted, shown
-from ...constraints.rule_terms import told
 from ...constraints.three_valued import Compiled, compiled, observed_value
+from ...constraints.violations import violation
 from ...documents.phrases import joined
 from ...explanations import Explanation
 from ...explanations.contrast import contrast
@@ -111,9 +111,7 @@ class Judge:
         for number in _first(failing, _EXAMPLES):
             candidate = solved.catalog.candidate(number)
             values = {name: _observed(name, candidate, situation) for name in condition.fields}
-            deciding = condition.deciding(values, situation.context.regions)
-            why = "; ".join(told(each, values[each.leaf.field], negated=each.negated) for each in deciding)
-            notes.append(f"{_pair(candidate.key)}: {why}")
+            notes.append(f"{_pair(candidate.key)}: {violation(condition, values, situation.context.regions)}")
         more = failing.bit_count() - _EXAMPLES
         if more > 0:
             notes.append(f"and {more} more")
