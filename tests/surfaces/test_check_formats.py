@@ -154,7 +154,7 @@ def test_github(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     assert len(lines) == 6
     assert lines[0] == (
         "::error file=my rules/house%2C100%25.yaml,line=5,col=24,title=WR102 unmatched-negative::"
-        "nothing has provider `AZURE-EU`, so that this keeps nobody out; `azure-eu` differs only in case"
+        "nothing has provider `AZURE-EU`, so this rejects no candidate; `azure-eu` differs only in case"
     )
     assert any("%0Aalso my rules/house,100%25.yaml:" in line for line in lines)
 

@@ -200,7 +200,7 @@ def _unmatched(survey: Survey, use: _Use) -> Finding:
         what = f"nothing has {noun} {shown(name)}"
         hint = _literal_glob(use) or survey.names(written.field).near(name)
     if use.negated:
-        what += ", so that this keeps nobody out"
+        what += _rejected_still(survey, use)
     kind = "unmatched-negative" if use.negated else "unmatched-name"
     return found(kind, written.place, what + hint, also, use.rules)
 
@@ -239,7 +239,7 @@ def _unmatched_glob(survey: Survey, use: _Use, kind: str, missed: Sequence[str] 
     message = f"no {noun}{seen} matches {shown(written.value)}"
     also: list[Place] = []
     if use.negated:
-        message += ", so that this keeps nobody out"
+        message += _rejected_still(survey, use)
     if hidden:
         message += "; only what is kept for others (`onlyTenants`) does"
         also += [survey.pack.providers[meta.id].place("onlyTenants") for _, meta, _ in survey.candidates(hidden, 1)]
@@ -249,6 +249,22 @@ def _unmatched_glob(survey: Survey, use: _Use, kind: str, missed: Sequence[str] 
     if not (hidden or missed):
         message += survey.names(written.field).near_glob(written.value)
     return found(kind, written.place, message, also, use.rules)
+
+
+def _rejected_still(survey: Survey, use: _Use) -> str:
+    """What a negated name that nothing has rejects: nothing, or what it is not known of."""
+    field = use.written.field
+    unknown = use.view & ~survey.catalog.known(field) if use.in_condition and field not in _SETS else 0
+    rejected = 0
+    for name in use.rules:
+        entry = survey.entries[name]
+        if entry.condition is not None and entry.rule.effect != "prefer":
+            rejected |= unknown & ~survey.admitted(entry, entry.condition)
+    if not rejected:
+        return ", so this rejects no candidate"
+    count = rejected.bit_count()
+    which = "the one candidate" if count == 1 else f"the {count} candidates"
+    return f", so this rejects only {which} whose {shown(field)} is not known"
 
 
 def _let_in(survey: Survey, use: _Use, members: int) -> bool:
