@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .. import __version__
+from ..basics.issues import printable
 from ..engine.deadlines import TooLateError, due_within
 from ..errors import BundleUnsatisfiableError, CapabilityUnsatisfiableError, UnsatisfiableError, WhyrouteError
 from .answers import PiecedAnswer, bounded, error_answer, json_answer, json_text, text_answer
@@ -260,6 +261,10 @@ async def _body(request: Request, visit: Visit) -> bytes:
         named = kind.partition(";")[0].strip().lower()
         if named != "application/json" and not (named.startswith("application/") and named.endswith("+json")):
             raise ApiError("unsupported-media-type", "a body is JSON; send `Content-Type: application/json`")
+    coding = request.headers.get("content-encoding", "identity").strip()
+    if coding.lower() not in ("", "identity"):
+        told = f"`Content-Encoding: {printable(coding)}` is not supported; send the body as it is, without that header"
+        raise ApiError("unsupported-media-type", told)
     chunks = []
     while True:
         message = await request.receive()

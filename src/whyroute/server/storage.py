@@ -5,7 +5,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -31,12 +31,13 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+from ..basics.issues import printable
 from ..errors import DuplicateProviderError, MissingExtraError, WhyrouteError
 from .outages import Outage
 from .private import Say, make_private, private_opener
 from .registrations import Registration
 
-__all__ = ["DatabaseUrlError", "KeptPack", "Storage", "StorageUnavailableError"]
+__all__ = ["DatabaseFileError", "DatabaseUrlError", "KeptPack", "Storage", "StorageUnavailableError"]
 
 _TABLES: Final = MetaData()
 _ID: Final = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself in an INTEGER alone
@@ -81,6 +82,25 @@ class DatabaseUrlError(WhyrouteError):
     code: ClassVar[str] = "invalid-database"
 
 
+class DatabaseFileError(WhyrouteError):
+    """The file of a database can't be used.
+
+    Attributes:
+        file: The file.
+        reason: Why.
+    """
+
+    code: ClassVar[str] = "invalid-database"
+
+    def __init__(self, file: str, reason: str) -> None:
+        self.file = file
+        self.reason = reason
+        super().__init__(f"the database `{printable(file)}` can't be opened: {reason}; `--db` names another file")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.file, self.reason)
+
+
 class StorageUnavailableError(WhyrouteError):
     """The database does not answer."""
 
@@ -120,6 +140,7 @@ class Storage:
 
     Raises:
         DatabaseUrlError: The URL is none, or of a database that is not supported.
+        DatabaseFileError: Its file can't be opened, or is no database.
         MissingExtraError: The driver is not installed.
         StorageUnavailableError: The database does not answer.
     """
@@ -157,6 +178,9 @@ class Storage:
                     )
                 return
             except SQLAlchemyError as error:
+                reason = _file_reason(error)
+                if reason is not None:
+                    raise DatabaseFileError(self._engine.url.database or "", reason) from None
                 # Another process that starts at the same time may have made them meanwhile.
                 if attempt == _ATTEMPTS - 1 or (self._is_postgresql and _is_silence(error)):
                     raise StorageUnavailableError from None
@@ -280,11 +304,41 @@ def _is_file(engine: Engine) -> bool:
 
 
 def _make_file(engine: Engine) -> None:
-    """Make the file of a database, private from its first moment on. One that a URI names is left to SQLite."""
+    """Make the file of a database, private from its first moment on. One that a URI names is left to SQLite.
+
+    Raises:
+        DatabaseFileError: It can't be made, or not be written to.
+    """
     name = engine.url.database or ""
-    if not name.startswith("file:"):
-        with suppress(OSError), open(name, "ab", opener=private_opener):  # SQLite says what is wrong
+    if name.startswith("file:"):
+        return
+    try:
+        with open(name, "ab", opener=private_opener):
             pass
+    except IsADirectoryError:
+        raise DatabaseFileError(name, "it is a directory") from None
+    except (OSError, ValueError) as error:
+        folder = Path(name).parent
+        reason = (getattr(error, "strerror", None) or "no file can have that name").lower()
+        if isinstance(error, FileNotFoundError) and not folder.is_dir():
+            reason = f"there is no folder `{printable(str(folder))}`"
+        raise DatabaseFileError(name, reason) from None
+
+
+def _file_reason(error: SQLAlchemyError) -> str | None:
+    """What is wrong with the file of SQLite's, where it is that; trying again is no help then."""
+    name = getattr(error.orig, "sqlite_errorname", "") if isinstance(error, DBAPIError) else ""
+    return next((reason for prefix, reason in _FILE_REASONS.items() if name.startswith(prefix)), None)
+
+
+_FILE_REASONS: Final = {
+    "SQLITE_NOTADB": "it is not an SQLite database",
+    "SQLITE_CORRUPT": "it is damaged",
+    "SQLITE_READONLY": "it, or the folder that it is in, is read-only",
+    "SQLITE_CANTOPEN": "SQLite can't open it, or can't write beside it in its folder",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk can't be read or written",
+}
 
 
 class _Asker:

@@ -1,5 +1,6 @@
 """Requests without a socket: every endpoint, every refusal, the envelope round all of them."""
 
+import gzip
 import hashlib
 import json
 from collections.abc import Iterator
@@ -823,6 +824,17 @@ def test_a_body_is_json(shared: Kit) -> None:
     for kind in ("application/json; charset=utf-8", "Application/JSON", "application/vnd.x+json"):
         answer = shared.post("/v1/route", body=b'{"capability": "look"}', headers=[("Content-Type", kind)])
         assert answer.status == 200
+
+
+def test_a_compressed_body_is_refused_by_its_header(shared: Kit) -> None:
+    body = gzip.compress(b'{"capability": "look"}')
+    for coding in ("gzip", "br", "identity, gzip"):
+        answer = shared.post("/v1/route", body=body, headers=[("Content-Encoding", coding)])
+        refused(answer, 415, "unsupported-media-type")
+        message = answer.json()["error"]["message"]
+        assert message == f"`Content-Encoding: {coding}` is not supported; send the body as it is, without that header"
+    answer = shared.post("/v1/route", body=b'{"capability": "look"}', headers=[("Content-Encoding", "identity")])
+    assert answer.status == 200
 
 
 # Limits.

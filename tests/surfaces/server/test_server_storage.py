@@ -1,5 +1,6 @@
 """Registrations on SQLite and PostgreSQL: what was kept is there, for everyone, once."""
 
+import pickle
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from whyroute.providers.adapters import (
 )
 from whyroute.providers.registry import Registry
 from whyroute.server.registrations import Registration, read_registration
-from whyroute.server.storage import DatabaseUrlError, KeptPack, Storage, StorageUnavailableError
+from whyroute.server.storage import DatabaseFileError, DatabaseUrlError, KeptPack, Storage, StorageUnavailableError
 from whyroute.server.stored import StoredRegistry
 
 STRANGE = ["a", "A", "a/b", "\u0000", "ü", "u\u0308", "x" * 10_000, "'; DROP TABLE whyroute_providers; --", "🦆", " a"]
@@ -203,11 +204,6 @@ def test_urls_that_are_none(url: str) -> None:
     assert "hunter2" not in str(error.value)
 
 
-def test_a_directory_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StorageUnavailableError):
-        Storage(str(tmp_path))
-
-
 def test_what_sqlite_commits_survives(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     storage = Storage(str(path))
@@ -367,3 +363,40 @@ def test_a_registration_reads_back(tmp_path: Path) -> None:
     }
     found = read_registration(body)
     assert Registration.of_json(found.to_json()) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (".", "it is a directory"),
+        ("missing/x.db", "there is no folder `{0}/missing`"),
+        ("text.db", "it is not an SQLite database"),
+        ("x.db\0", "no file can have that name"),
+    ],
+)
+def test_a_file_that_is_no_database_is_told_with_its_name(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "text.db").write_text("no database, and long enough to be looked at. " * 20, "utf-8")
+    path = f"{tmp_path}/{name}"
+    with pytest.raises(DatabaseFileError) as caught:
+        Storage(path)
+    assert caught.value.file == path
+    assert caught.value.reason == reason.format(tmp_path)
+    assert caught.value.message.endswith(f" can't be opened: {caught.value.reason}; `--db` names another file")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.file, again.reason) == (caught.value.file, caught.value.reason)
+
+
+def test_a_database_that_can_only_be_read_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    sqlite3.connect(path).close()
+    with pytest.raises(DatabaseFileError, match=r"it, or the folder that it is in, is read-only; `--db` names"):
+        Storage(f"sqlite:///file:{path}?mode=ro&uri=true")
+
+
+def test_a_folder_that_takes_no_file_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("whyroute.server.storage.open", denied, raising=False)
+    with pytest.raises(DatabaseFileError, match=r"/x.db` can't be opened: permission denied; `--db` names"):
+        Storage(str(tmp_path / "x.db"))

@@ -135,6 +135,16 @@ def test_from_inside_the_repository(
     assert "`../../..` leads out of the repository" in err
 
 
+def test_a_shallow_clone_says_that_it_is_one(
+    capsys: pytest.CaptureFixture[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "1", repository.as_uri(), "shallow")
+    monkeypatch.chdir(tmp_path / "shallow")
+    status, _, err = run(capsys, "HEAD~1:my rules", "my rules")
+    assert status == 2
+    assert "`HEAD~1` is no revision of this git repository, which is a shallow clone: `git fetch --unshallow` " in err
+
+
 def test_links(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "HEAD:links", "my rules", "--fail-on", "any")[:2][0] == 0
     assert run(capsys, "HEAD:links/a.yaml", "HEAD:my rules/pack.yaml", "--fail-on", "any")[0] == 0

@@ -107,6 +107,11 @@ def _at_revision(spec: str, revision: str, path: str) -> Pack:
     prefix = os.fsdecode(inside).removesuffix("\n")
     tree = _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if tree is None or not re.fullmatch(rb"[0-9a-f]+\n", tree):
+        if _git("rev-parse", "--is-shallow-repository") == b"true\n":
+            raise UnreadableRevisionError(
+                f"{shown(revision)} is no revision of this git repository, which is a shallow clone: "
+                "`git fetch --unshallow` brings the rest of its history"
+            )
         raise UnreadableRevisionError(
             f"{shown(revision)} is no revision of this git repository, and no such file is there either"
         )
