@@ -360,10 +360,13 @@ class AdapterFactoryEntry:
                 raise ValueError(f"`{name}` is empty; it is a non-empty string")
 
     def check_input(self, given: AdapterFactoryInput) -> AdapterConfigCheckInput:
-        """A registration as the check reads it before a provider is built: it learns of what the factory would get."""
-        if given.identities is None and isinstance(self.factory, _FactoryWithIdentities):
-            given = replace(given, identities=self.factory.identities)
-        return given.for_check()
+        """A registration as the check reads it before a provider is built.
+
+        Identities that the input doesn't name are not known here: the registry's own count, and where it has none
+        either, the factory decides, which may have some of its own.
+        """
+        checked = given.for_check()
+        return checked if given.identities is not None else replace(checked, identities=None)
 
 
 def check_registration(
