@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainVa
 
 from ..basics.frozen import FrozenDict, FrozenList
 from ..basics.issues import Issue, child, kind_of, shown
-from ..documents.fields import Amount, Count, Number, PositiveInteger, WireModel, broken
+from ..documents.fields import Amount, Count, Number, OrNone, PositiveInteger, WireModel, broken
 
 __all__ = [
     "CalledModel",
@@ -116,7 +116,7 @@ class _Shape(WireModel):
 
     def to_dict(self) -> dict[str, Any]:
         """The value as it goes over the wire: plain dicts and lists that may be changed, absent keys left out."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return self.model_dump(mode="json", by_alias=True)
 
 
 MessageRole = Literal["system", "user", "assistant", "tool"]
@@ -132,7 +132,7 @@ class ModelToolCall(_Shape):
     id: str = Field(description="what the tool's answer refers to")
     name: str = Field(description="the tool's name")
     arguments: JsonObject = Field(description="the parsed arguments")
-    signature: str | None = Field(
+    signature: OrNone[str] = Field(
         default=None,
         description="the provider's own opaque token; it goes back unchanged, and only its adapter reads it",
     )
@@ -146,8 +146,8 @@ class ModelMessage(_Shape):
 
     role: MessageRole
     content: str = Field(description="the text; it may be empty, where there are tool calls for one")
-    tool_call_id: str | None = Field(default=None, description="role `tool`: the call that this message answers")
-    tool_calls: _Listed[ModelToolCall] | None = Field(
+    tool_call_id: OrNone[str] = Field(default=None, description="role `tool`: the call that this message answers")
+    tool_calls: OrNone[_Listed[ModelToolCall]] = Field(
         default=None, description="role `assistant`: the tools to run, in the model's order"
     )
 
@@ -187,16 +187,16 @@ class ModelCallInput(_Shape):
 
     model: str = Field(min_length=1, description="one of the receiving provider's `models[].name`")
     messages: _Listed[ModelMessage] = Field(description="the conversation, oldest first")
-    tools: _Listed[ModelToolDefinition] | None = Field(default=None, description="what the model may call")
-    structured_output: StructuredOutputRequest | None = None
-    temperature: Number | None = Field(default=None, description="absent: the model's default, which is not 0")
-    thinking: Literal["lowest"] | None = Field(
+    tools: OrNone[_Listed[ModelToolDefinition]] = Field(default=None, description="what the model may call")
+    structured_output: OrNone[StructuredOutputRequest] = None
+    temperature: OrNone[Number] = Field(default=None, description="absent: the model's default, which is not 0")
+    thinking: OrNone[Literal["lowest"]] = Field(
         default=None, description="`lowest`: as little thinking as the model allows; absent: its default"
     )
-    max_output_tokens: PositiveInteger | None = Field(
+    max_output_tokens: OrNone[PositiveInteger] = Field(
         default=None, description="cap on the answer, in tokens; absent: the model's own `maxOutputTokens`"
     )
-    traceparent: Annotated[str, AfterValidator(_traceparent)] | None = Field(
+    traceparent: OrNone[Annotated[str, AfterValidator(_traceparent)]] = Field(
         default=None,
         description="W3C trace context for the request to the vendor; an adapter passes it on and never makes one up",
     )
@@ -211,9 +211,9 @@ class UsageCounters(_Shape):
 
     prompt_tokens: Count = Field(description="all input tokens, those read from and written to a cache included")
     completion_tokens: Count = Field(description="all output tokens, those spent on reasoning included")
-    cache_read_tokens: Count | None = Field(default=None, description="prompt tokens read from the vendor's cache")
-    cache_write_tokens: Count | None = Field(default=None, description="prompt tokens written to the vendor's cache")
-    reasoning_tokens: Count | None = Field(default=None, description="completion tokens spent on reasoning")
+    cache_read_tokens: OrNone[Count] = Field(default=None, description="prompt tokens read from the vendor's cache")
+    cache_write_tokens: OrNone[Count] = Field(default=None, description="prompt tokens written to the vendor's cache")
+    reasoning_tokens: OrNone[Count] = Field(default=None, description="completion tokens spent on reasoning")
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -252,11 +252,11 @@ class ModelCallResult(_Shape):
     cost_usd: Amount = Field(description="what the call cost in USD, by the adapter's own price table")
     duration_ms: Amount = Field(description="how long it took, in milliseconds")
     provider: CalledModel
-    warnings: _Listed[ModelCallWarning] | None = None
-    served_model: str | None = Field(default=None, description="the exact version that the vendor says answered")
-    provider_request_id: str | None = Field(default=None, description="the vendor's id of the request")
-    attempts: Count | None = Field(default=None, description="HTTP requests it took, the client's retries included")
-    raw_usage: JsonObject | None = Field(default=None, description="the vendor's usage object, as reported")
+    warnings: OrNone[_Listed[ModelCallWarning]] = None
+    served_model: OrNone[str] = Field(default=None, description="the exact version that the vendor says answered")
+    provider_request_id: OrNone[str] = Field(default=None, description="the vendor's id of the request")
+    attempts: OrNone[Count] = Field(default=None, description="HTTP requests it took, the client's retries included")
+    raw_usage: OrNone[JsonObject] = Field(default=None, description="the vendor's usage object, as reported")
 
     @model_validator(mode="after")
     def _is_an_answer(self) -> Self:

@@ -189,10 +189,6 @@ class Capability(WireModel):
     prefer: tuple[Preference, ...] = ()
     budget: OrAbsent[Budget] = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The declaration as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
-
 
 def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Capability:
     """Validate a declaration against the capability schema, version 1.1.0.

@@ -52,10 +52,6 @@ class _Owned(WireModel):
 class TenantPolicy(Clauses, _Owned):  # in this order, the tenant's id comes before the clauses
     """What a tenant lets its callers use: the clauses that every route of the tenant must meet."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The policy as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
-
 
 def read_policy(document: Any, path: str = "") -> TenantPolicy:
     """Read a policy from its wire form.

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import AfterValidator, Field
 
 from ..basics.issues import kind_of, shown
-from ..documents.fields import Count, Number, WireModel, broken
+from ..documents.fields import Count, Number, OrNone, WireModel, broken
 from ..errors import AdapterConfigError, DuplicateAdapterError
 from ..model.metadata import ProviderMetadata
 from ..model.provider import ModelProvider
@@ -279,27 +279,27 @@ def _ratio(value: int | float) -> int | float:
 class _Event(WireModel):
     def to_dict(self) -> dict[str, Any]:
         """The event as it goes over the wire, without what is not known."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return self.model_dump(mode="json", by_alias=True)
 
 
 class PrepareProgress(_Event):
     """Preparation goes on. An adapter fills in what it knows; whoever shows it shows what is there."""
 
     kind: Literal["progress"] = "progress"
-    message: str | None = None
-    ratio: Annotated[Number, AfterValidator(_ratio)] | None = Field(
+    message: OrNone[str] = None
+    ratio: OrNone[Annotated[Number, AfterValidator(_ratio)]] = Field(
         default=None, description="how much is done, from 0 to 1; absent: not known"
     )
-    loaded_bytes: Count | None = Field(default=None, description="bytes loaded so far")
-    total_bytes: Count | None = Field(default=None, description="bytes to load in all; absent: not known")
-    file: str | None = Field(default=None, description="the file being loaded")
+    loaded_bytes: OrNone[Count] = Field(default=None, description="bytes loaded so far")
+    total_bytes: OrNone[Count] = Field(default=None, description="bytes to load in all; absent: not known")
+    file: OrNone[str] = Field(default=None, description="the file being loaded")
 
 
 class PrepareReady(_Event):
     """Preparation is done."""
 
     kind: Literal["ready"] = "ready"
-    message: str | None = None
+    message: OrNone[str] = None
 
 
 class PrepareError(_Event):

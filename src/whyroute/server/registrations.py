@@ -10,7 +10,6 @@ from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
 from ..model.metadata import ProviderMetadata, read_metadata, source_of
-from ..packs import metadata_document
 from .envelope import ApiError
 
 __all__ = ["MAX_ID_LENGTH", "Quota", "Registration", "read_registration"]
@@ -84,7 +83,7 @@ class Registration:
 
     def to_json(self) -> str:
         """The registration as JSON in ASCII, for storage."""
-        found: dict[str, Any] = {"metadata": metadata_document(self.metadata)}
+        found: dict[str, Any] = {"metadata": self.metadata.to_dict()}
         for key in ("adapter_id", "adapter_config", "secret_ref"):
             if (value := getattr(self, key)) is not None:
                 found[key] = value if isinstance(value, str) else dict(value)

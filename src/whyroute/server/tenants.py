@@ -14,7 +14,7 @@ from ..errors import AdapterConfigError
 from ..model.metadata import ProviderMetadata
 from ..model.provider import DeclaredProvider, ModelProvider, SetupFailure
 from ..model.timestamps import Moment
-from ..packs import Pack, metadata_document
+from ..packs import Pack
 from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry
 from ..solving.request import Solved
 from .registrations import Registration
@@ -75,7 +75,7 @@ class Holdings:
         if not self.registrations:
             return None
         document = {
-            "registered": [metadata_document(metadata) for _, metadata in self._members],
+            "registered": [metadata.to_dict() for _, metadata in self._members],
             "setupFailures": [failure.model_dump(by_alias=True) for failure in self.failures],
         }
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
