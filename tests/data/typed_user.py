@@ -10,6 +10,24 @@ names = wr.ProvidersNeed(providers=wr.NameLists(allow=("a",)))
 capability = wr.Capability(needs=(need, window, price, names), prefer=(wr.Preference(feature="x", weight=1),))
 policy = wr.TenantPolicy(tenant_id="t", region_allow=("eu",), models=wr.NameLists(deny=("b",)))
 
+listed = wr.Capability(needs=[need, window], prefer=[wr.Preference(feature="x", weight=1)])
+lists = wr.TenantPolicy(tenant_id="t", region_allow=["eu"], providers=wr.NameLists(allow=["a"], deny=[]))
+described = wr.ProviderMetadata(
+    id="b",
+    region="eu",
+    models=[wr.ModelInfo(name="m", context_window=8000, features=["vision"], cost=cost)],
+    attributes=["x"],
+)
+call = wr.ModelCallInput(
+    model="m",
+    messages=[
+        wr.ModelMessage(
+            role="assistant", content="", tool_calls=[wr.ModelToolCall(id="1", name="t", arguments={"a": [1]})]
+        )
+    ],
+    tools=[wr.ModelToolDefinition(name="t", description="d", input_schema={})],
+)
+
 
 class Mine:
     metadata = metadata

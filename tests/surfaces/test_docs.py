@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mypy import api
 
 from paths import ROOT
 from volatile import settled
@@ -74,6 +75,16 @@ def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
             elif language == "text":
                 shown += body
     assert printed.getvalue() == shown
+
+
+@pytest.mark.parametrize("page", ["docs/adapters.md"])
+def test_the_examples_of_a_page_pass_mypy(page: str, tmp_path: Path) -> None:
+    blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
+    example = tmp_path / "example.py"
+    example.write_text("\n\n".join(body for language, body in blocks if language == "python"), encoding="utf-8")
+    cache = ROOT / ".mypy_cache" / "plain"
+    found, trouble, _ = api.run(["--config-file=", "--strict", f"--cache-dir={cache}", str(example)])
+    assert (found, trouble) == ("Success: no issues found in 1 source file\n", "")
 
 
 def test_links_lead_somewhere() -> None:

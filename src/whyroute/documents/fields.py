@@ -1,14 +1,15 @@
 """Field types of the wire models: numbers that are read as doubles, and the base class."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetPydanticSchema,
     PlainValidator,
     ValidationError,
@@ -24,7 +25,9 @@ __all__ = [
     "BROKEN",
     "Amount",
     "Count",
+    "FilledList",
     "FilledText",
+    "Listed",
     "Names",
     "Number",
     "OrAbsent",
@@ -185,11 +188,33 @@ OrAbsent = Annotated[T | None, BeforeValidator(_not_null), Field(exclude_if=_is_
 """The same, where null on the wire is refused: it never means "no limit"."""
 
 
+def _as_tuple(value: Any) -> Any:
+    if isinstance(value, list | tuple | str | bytes) or not isinstance(value, Sequence):
+        return value
+    return tuple(value)
+
+
+def _tuple(least: int) -> GetPydanticSchema:
+    def schema(source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        (item,) = get_args(source)
+        items = core_schema.tuple_schema([handler.generate_schema(item)], variadic_item_index=0, min_length=least)
+        return core_schema.no_info_before_validator_function(_as_tuple, items)
+
+    return GetPydanticSchema(schema)
+
+
+Listed = Annotated[Sequence[T], _tuple(0)]
+"""A tuple that is made from any sequence; for type checkers it is a sequence, so that they take a list."""
+
+FilledList = Annotated[Sequence[T], _tuple(1)]
+"""Such a tuple, and not empty."""
+
+
 def _ordered(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise expected("a list of strings is expected", "list")
     return value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_ordered)]
+Names = Annotated[Listed[str], BeforeValidator(_ordered)]
 """A list of names. Their order shows in labels, so a set is refused."""

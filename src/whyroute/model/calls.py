@@ -5,14 +5,14 @@ In all of them None says that a value is absent; a 0, an empty text or an empty 
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
 from ..basics.frozen import FrozenDict, FrozenList
 from ..basics.issues import Issue, child, kind_of, shown
-from ..documents.fields import Amount, Count, Number, OrNone, PositiveInteger, WireModel, broken
+from ..documents.fields import Amount, Count, Listed, Number, OrNone, PositiveInteger, WireModel, broken
 
 __all__ = [
     "CalledModel",
@@ -91,12 +91,12 @@ JsonObject = Annotated[Mapping[str, Any], PlainValidator(_json_object), WithJson
 
 
 def _ordered(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise broken("a list is expected")
     return value
 
 
-_Listed = Annotated[tuple[T, ...], BeforeValidator(_ordered)]
+_Ordered = Annotated[Listed[T], BeforeValidator(_ordered)]
 
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
 
@@ -147,7 +147,7 @@ class ModelMessage(_Shape):
     role: MessageRole
     content: str = Field(description="the text; it may be empty, where there are tool calls for one")
     tool_call_id: OrNone[str] = Field(default=None, description="role `tool`: the call that this message answers")
-    tool_calls: OrNone[_Listed[ModelToolCall]] = Field(
+    tool_calls: OrNone[_Ordered[ModelToolCall]] = Field(
         default=None, description="role `assistant`: the tools to run, in the model's order"
     )
 
@@ -186,8 +186,8 @@ class ModelCallInput(_Shape):
     """
 
     model: str = Field(min_length=1, description="one of the receiving provider's `models[].name`")
-    messages: _Listed[ModelMessage] = Field(description="the conversation, oldest first")
-    tools: OrNone[_Listed[ModelToolDefinition]] = Field(default=None, description="what the model may call")
+    messages: _Ordered[ModelMessage] = Field(description="the conversation, oldest first")
+    tools: OrNone[_Ordered[ModelToolDefinition]] = Field(default=None, description="what the model may call")
     structured_output: OrNone[StructuredOutputRequest] = None
     temperature: OrNone[Number] = Field(default=None, description="absent: the model's default, which is not 0")
     thinking: OrNone[Literal["lowest"]] = Field(
@@ -252,7 +252,7 @@ class ModelCallResult(_Shape):
     cost_usd: Amount = Field(description="what the call cost in USD, by the adapter's own price table")
     duration_ms: Amount = Field(description="how long it took, in milliseconds")
     provider: CalledModel
-    warnings: OrNone[_Listed[ModelCallWarning]] = None
+    warnings: OrNone[_Ordered[ModelCallWarning]] = None
     served_model: OrNone[str] = Field(default=None, description="the exact version that the vendor says answered")
     provider_request_id: OrNone[str] = Field(default=None, description="the vendor's id of the request")
     attempts: OrNone[Count] = Field(default=None, description="HTTP requests it took, the client's retries included")

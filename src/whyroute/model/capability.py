@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, ValidationError
 
 from ..basics.issues import Issue, few_searches
-from ..documents.fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
+from ..documents.fields import Amount, Count, Listed, Names, Number, OrAbsent, PositiveInteger, WireModel
 from ..documents.json_text import JsonTextError, plain, read_json
 from ..documents.model_issues import issues_of
 from ..errors import InvalidCapabilityError
@@ -185,8 +185,8 @@ class Capability(WireModel):
     """
 
     kind: Annotated[str, Field(min_length=1)] = DEFAULT_KIND
-    needs: tuple[Need, ...]
-    prefer: tuple[Preference, ...] = ()
+    needs: Listed[Need]
+    prefer: Listed[Preference] = ()
     budget: OrAbsent[Budget] = None
 
 

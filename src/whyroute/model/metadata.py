@@ -18,7 +18,7 @@ from pydantic import (
 
 from ..basics.frozen import FrozenDict
 from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
-from ..documents.fields import Amount, FilledText, OrNone, PositiveInteger, Text, WireModel, refused
+from ..documents.fields import Amount, FilledList, FilledText, Listed, OrNone, PositiveInteger, Text, WireModel, refused
 from ..documents.json_text import Unreadable, plain
 from ..errors import InvalidProviderError
 from .features import DEFAULT_KIND
@@ -67,7 +67,7 @@ class ModelInfo(_Open):
 
     name: FilledText = Field(description="the vendor's name of the model, unique within its provider")
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
-    features: tuple[Text, ...] = Field(description="the features it has")
+    features: Listed[Text] = Field(description="the features it has")
     cost: ModelCost = Field(description="what it charges for 1,000 tokens, in USD")
     p95_latency_ms: OrNone[Amount] = Field(
         default=None, description="95th percentile latency in milliseconds; absent: unknown"
@@ -91,9 +91,9 @@ class ProviderMetadata(_Open):
 
     id: FilledText = Field(description="unique within the tenant")
     region: FilledText = Field(description="where the connection goes; `unspecified` when it is not bound to a region")
-    models: tuple[ModelInfo, ...] = Field(description="at least one; names are unique", min_length=1)
+    models: FilledList[ModelInfo] = Field(description="at least one; names are unique")
     default_model: OrNone[Text] = Field(default=None, description="comes before the other models where ranks tie")
-    attributes: tuple[Text, ...] = Field(default=(), description="what preferences may name beside features")
+    attributes: Listed[Text] = Field(default=(), description="what preferences may name beside features")
     description: OrNone[Text] = Field(default=None, description="for people; nothing compares it")
     capability_kind: Text = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: StrictBool = Field(default=False, description="counts only when nothing else qualifies")

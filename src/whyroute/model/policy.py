@@ -120,7 +120,7 @@ def _combined_lists(parts: Iterable[NameLists | None]) -> NameLists | None:
     return NameLists(**_set_only({"allow": allow, "deny": deny}))
 
 
-def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+def _intersection(parts: Iterable[Sequence[str] | None]) -> tuple[str, ...] | None:
     lists = _given(parts)
     if not lists:
         return None
@@ -128,6 +128,6 @@ def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | 
     return tuple(name for name in dict.fromkeys(lists[0]) if name in common)
 
 
-def _union(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+def _union(parts: Iterable[Sequence[str] | None]) -> tuple[str, ...] | None:
     lists = _given(parts)
     return tuple(dict.fromkeys(name for names in lists for name in names)) if lists else None
