@@ -28,6 +28,9 @@ from .constraints.named import (
     NamedConstraint as NamedConstraint,
     Origin as Origin,
 )
+from .constraints.rulebook import (
+    Rulebook as Rulebook,
+)
 from .engine.single import (
     ENGINES as ENGINES,
     EngineName as EngineName,
@@ -78,12 +81,15 @@ from .model.calls import (
     UsageCounters as UsageCounters,
 )
 from .model.capability import (
+    CAPABILITY_SCHEMA_URI as CAPABILITY_SCHEMA_URI,
     Budget as Budget,
     Capability as Capability,
+    ComparisonOp as ComparisonOp,
     ContextWindowBound as ContextWindowBound,
     ContextWindowNeed as ContextWindowNeed,
     CostBound as CostBound,
     CostNeed as CostNeed,
+    Feature as Feature,
     FeatureNeed as FeatureNeed,
     LatencyBound as LatencyBound,
     LatencyNeed as LatencyNeed,
@@ -93,6 +99,8 @@ from .model.capability import (
     Preference as Preference,
     ProvidersNeed as ProvidersNeed,
     RegionNeed as RegionNeed,
+    Requirement as Requirement,
+    UpperBoundOp as UpperBoundOp,
     define_capability as define_capability,
 )
 from .model.features import (
@@ -100,6 +108,7 @@ from .model.features import (
     DEFAULT_KIND as DEFAULT_KIND,
     FEATURE_DESCRIPTIONS as FEATURE_DESCRIPTIONS,
     FEATURES as FEATURES,
+    CapabilityKind as CapabilityKind,
 )
 from .model.metadata import (
     ModelCost as ModelCost,
@@ -114,7 +123,12 @@ from .model.policy import (
 from .model.provider import (
     DeclaredProvider as DeclaredProvider,
     ModelProvider as ModelProvider,
+    ProviderSetupFailure as ProviderSetupFailure,
     SetupFailure as SetupFailure,
+)
+from .model.rule import (
+    Rule as Rule,
+    Waiver as Waiver,
 )
 from .packs import (
     Case as Case,
@@ -145,6 +159,7 @@ from .packs.diff import (
 from .providers.adapters import (
     AdapterConfigCheckInput as AdapterConfigCheckInput,
     AdapterConfigProblem as AdapterConfigProblem,
+    AdapterFactory as AdapterFactory,
     AdapterFactoryEntry as AdapterFactoryEntry,
     AdapterFactoryInput as AdapterFactoryInput,
     AdapterFactoryRegistry as AdapterFactoryRegistry,
@@ -161,6 +176,7 @@ from .providers.adapters import (
     check_registration as check_registration,
 )
 from .providers.registry import (
+    LoadsProviders as LoadsProviders,
     ProviderRegistry as ProviderRegistry,
     Registry as Registry,
 )

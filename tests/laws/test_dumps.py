@@ -12,7 +12,6 @@ import declaration_strategies
 import rule_strategies
 import strategies
 import whyroute as wr
-from whyroute.model.rule import Rule, Waiver
 
 PUBLIC = [found for name in wr.__all__ if isinstance(found := getattr(wr, name), type) and issubclass(found, BaseModel)]
 
@@ -49,8 +48,8 @@ WHOLES: Mapping[str, st.SearchStrategy[BaseModel]] = {
     "policy": strategies.policies.map(wr.TenantPolicy.model_validate),
     "declaration": declaration_strategies.declarations.map(wr.Capability.model_validate),
     "call": inputs | results,
-    "rule": rule_strategies.rules("r").map(Rule.model_validate),
-    "waiver": rule_strategies.waivers(["r"]).map(lambda each: Waiver.model_validate({"name": "w", **each})),
+    "rule": rule_strategies.rules("r").map(wr.Rule.model_validate),
+    "waiver": rule_strategies.waivers(["r"]).map(lambda each: wr.Waiver.model_validate({"name": "w", **each})),
     "event": events.map(EVENTS.validate_python),
     "failure": st.builds(lambda one, other: wr.SetupFailure(provider_id=one, message=other), texts, texts),
 }

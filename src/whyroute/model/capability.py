@@ -1,7 +1,7 @@
 """Capability declarations: a kind, needs, preferences and a budget."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
@@ -13,12 +13,15 @@ from ..errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 
 __all__ = [
+    "CAPABILITY_SCHEMA_URI",
     "Budget",
     "Capability",
+    "ComparisonOp",
     "ContextWindowBound",
     "ContextWindowNeed",
     "CostBound",
     "CostNeed",
+    "Feature",
     "FeatureNeed",
     "LatencyBound",
     "LatencyNeed",
@@ -28,12 +31,21 @@ __all__ = [
     "Preference",
     "ProvidersNeed",
     "RegionNeed",
+    "Requirement",
+    "UpperBoundOp",
     "define_capability",
     "read_capability",
 ]
 
+CAPABILITY_SCHEMA_URI: Final = "https://kindgi.com/schemas/v1/capability.schema.json"
+"""The `$id` of the JSON Schema that declarations keep to."""
+
 ComparisonOp = Literal[">=", ">", "=", "<=", "<"]
+"""How a need compares a number."""
+
 UpperBoundOp = Literal["<=", "<"]
+"""How a need bounds a number from above."""
+
 Feature = Literal[
     "structured-output",
     "vision",
@@ -49,6 +61,7 @@ Feature = Literal[
     "streaming",
     "batch",
 ]
+"""A feature that a need may ask for; `FEATURES` lists them."""
 
 
 class FeatureNeed(WireModel):
@@ -161,6 +174,9 @@ Need = Annotated[
     Discriminator(_need_tag),
 ]
 """One hard requirement: exactly one of the seven shapes."""
+
+Requirement = Need
+"""What the capability schema calls a need."""
 
 
 class Preference(WireModel):

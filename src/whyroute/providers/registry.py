@@ -10,15 +10,19 @@ from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 
-__all__ = ["ProviderRegistry", "Registry"]
+__all__ = ["LoadsProviders", "ProviderRegistry", "Registry", "hydrated"]
 
 
 @runtime_checkable
 class Registry(Protocol):
     """What a registry of providers offers; every method is scoped to one tenant.
 
-    A registry on storage reads a tenant's providers in `hydrate`, sets them up through adapter factories, and forgets
-    them in `invalidate`, which its write path calls. Callers await `hydrate` before they `list`.
+    A registry on storage offers `LoadsProviders`, too.
+
+    Example:
+        >>> import whyroute as wr
+        >>> isinstance(wr.ProviderRegistry(), wr.Registry)
+        True
     """
 
     def register(self, tenant: str, provider: ModelProvider) -> None:
@@ -37,6 +41,15 @@ class Registry(Protocol):
         """Whether the tenant has a provider of that id."""
         ...
 
+
+@runtime_checkable
+class LoadsProviders(Protocol):
+    """What a registry on storage offers beside `Registry`; one in memory may do without.
+
+    It reads a tenant's providers in `hydrate`, sets them up through adapter factories, and forgets them in
+    `invalidate`, which its write path calls. Callers await `hydrate` before they `list`.
+    """
+
     async def hydrate(self, tenant: str) -> None:
         """Load what storage holds for the tenant. Doing it again costs nothing."""
         ...
@@ -48,6 +61,14 @@ class Registry(Protocol):
     def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
         """The tenant's registered providers that the last `hydrate` could not set up; `list` leaves them out."""
         ...
+
+
+async def hydrated(registry: Registry, tenant: str) -> tuple[Catalog, tuple[SetupFailure, ...]]:
+    """A tenant's providers, loaded where the registry loads any, and those that could not be set up."""
+    if not isinstance(registry, LoadsProviders):
+        return registry.list(tenant), ()
+    await registry.hydrate(tenant)
+    return registry.list(tenant), registry.setup_failures(tenant)
 
 
 class _Registered:

@@ -34,6 +34,7 @@ from whyroute import (
 )
 from whyroute.basics.issues import child
 from whyroute.model.provider import check_provider
+from whyroute.providers.registry import LoadsProviders, hydrated
 
 Json = dict[str, Any]
 
@@ -442,9 +443,27 @@ def test_an_error_in_a_providers_own_metadata_is_its_own() -> None:
         ProviderRegistry().register("t", Faulty())
 
 
+def test_a_registry_may_do_without_loading() -> None:
+    class Plain:
+        def __init__(self) -> None:
+            self._inner = ProviderRegistry([("t", provider())])
+            self.register, self.get, self.list, self.has = (
+                self._inner.register,
+                self._inner.get,
+                self._inner.list,
+                self._inner.has,
+            )
+
+    plain = Plain()
+    assert isinstance(plain, Registry)
+    assert not isinstance(plain, LoadsProviders)
+    assert asyncio.run(hydrated(plain, "t")) == (plain.list("t"), ())
+
+
 def test_the_protocol() -> None:
     registry = ProviderRegistry([("t", provider())])
     assert isinstance(registry, Registry)
+    assert isinstance(registry, LoadsProviders)
     assert not isinstance(SimpleNamespace(register=None), Registry)
     before = registry.list("t")
     for _ in range(3):
