@@ -213,10 +213,12 @@ class Rejection:
     Attributes:
         id: `<providerId>/<modelName>`; under `provider set up` the provider id alone.
         reason: Why.
+        candidate: Its provider id and model name, which the id may read like another's; None where it has no model.
     """
 
     id: str
     reason: RejectionReason
+    candidate: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The rejection as it goes over the wire."""

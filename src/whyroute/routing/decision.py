@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from ..basics.computed import computed
 from ..basics.issues import quoted, shown
@@ -33,6 +33,9 @@ _LABELS_SHOWN = 3
 class Decision:
     """The candidate that serves a capability, and why.
 
+    It is immutable, so a copy is the decision itself. Pickled, it leaves its providers behind: where it is loaded, each
+    is known by its metadata alone, and `invoke` raises NotInvocableError.
+
     Attributes:
         candidate: The pick.
         fallback: Whether only fallback providers qualified.
@@ -50,6 +53,16 @@ class Decision:
         fields["fallback"] = fallback
         fields["_ranking"] = _ranking
         fields["_solved"] = _solved
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A provider may hold locks and connections.
+        return decided, (self._solved.declared(),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     @property
     def provider(self) -> ModelProvider:

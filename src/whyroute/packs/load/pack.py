@@ -18,6 +18,7 @@ from ...model.rule import Rule, Waiver
 from ...model.timestamps import moment_issues
 from ...solving.asked import LabelSource
 from ..source.problems import Place
+from ..source.sources import Source
 from .definitions import Definition
 from .documents import digest_of, pack_document
 from .entries import EVERY, bundle_entry
@@ -66,6 +67,7 @@ class Pack:
         bundles: Several capabilities each that are routed together, by name.
         tests: Tests, by name.
         descriptors: Features and kinds beyond the built-in ones, by id.
+        sources: Its files, as they were read.
     """
 
     path: str
@@ -83,6 +85,7 @@ class Pack:
     bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
+    sources: tuple[Source, ...] = field(default=(), repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
