@@ -71,6 +71,7 @@ from .explanations.relaxations import (
 )
 from .model.calls import (
     CalledModel as CalledModel,
+    ModelCallDelta as ModelCallDelta,
     ModelCallInput as ModelCallInput,
     ModelCallResult as ModelCallResult,
     ModelCallWarning as ModelCallWarning,
@@ -174,6 +175,13 @@ from .providers.adapters import (
     PrepareReady as PrepareReady,
     adapter_config_error as adapter_config_error,
     check_registration as check_registration,
+)
+from .providers.echo import (
+    EchoProvider as EchoProvider,
+)
+from .providers.hydrating import (
+    HydratingRegistry as HydratingRegistry,
+    Registration as Registration,
 )
 from .providers.registry import (
     LoadsProviders as LoadsProviders,

@@ -48,6 +48,7 @@ WHOLES: Mapping[str, st.SearchStrategy[BaseModel]] = {
     "policy": strategies.policies.map(wr.TenantPolicy.model_validate),
     "declaration": declaration_strategies.declarations.map(wr.Capability.model_validate),
     "call": inputs | results,
+    "delta": texts.map(lambda text: wr.ModelCallDelta(content=text)),
     "rule": rule_strategies.rules("r").map(wr.Rule.model_validate),
     "waiver": rule_strategies.waivers(["r"]).map(lambda each: wr.Waiver.model_validate({"name": "w", **each})),
     "event": events.map(EVENTS.validate_python),

@@ -197,7 +197,9 @@ def _as_tuple(value: Any) -> Any:
 def _tuple(least: int) -> GetPydanticSchema:
     def schema(source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         (item,) = get_args(source)
-        items = core_schema.tuple_schema([handler.generate_schema(item)], variadic_item_index=0, min_length=least)
+        items = core_schema.tuple_schema(
+            [handler.generate_schema(item)], variadic_item_index=0, min_length=least or None
+        )
         return core_schema.no_info_before_validator_function(_as_tuple, items)
 
     return GetPydanticSchema(schema)

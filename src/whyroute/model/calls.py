@@ -19,6 +19,7 @@ __all__ = [
     "FinishReason",
     "JsonObject",
     "MessageRole",
+    "ModelCallDelta",
     "ModelCallInput",
     "ModelCallResult",
     "ModelCallWarning",
@@ -234,6 +235,12 @@ class ModelCallWarning(_Shape):
 
     code: str = Field(description="stable, for programs; `sampling-unsupported` for one")
     message: str = Field(description="a sentence, for people")
+
+
+class ModelCallDelta(_Shape):
+    """A piece of an answer that is streamed."""
+
+    content: str = Field(description="the text that comes next")
 
 
 class CalledModel(_Shape):

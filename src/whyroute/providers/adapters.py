@@ -44,6 +44,7 @@ __all__ = [
     "PrepareReady",
     "adapter_config_error",
     "check_registration",
+    "kind_problems",
 ]
 
 AdapterConfig = Mapping[str, str | int | float | bool]
@@ -317,8 +318,7 @@ AdapterFactory = Callable[[AdapterFactoryInput], ModelProvider]
 """Builds the provider of one registration, or raises `adapter_config_error`. It waits for nothing."""
 
 CheckConfig = Callable[[AdapterConfigCheckInput], Sequence[AdapterConfigProblem]]
-"""Everything that is wrong with a registration, found without network, secrets or clients. Empty: the factory takes
-it."""
+"""All that is wrong with a registration, found without network, secrets or clients. Empty: the factory takes it."""
 
 
 class Prepare(Protocol):
@@ -339,7 +339,7 @@ class AdapterFactoryEntry:
 
     Attributes:
         adapter_id: What a registration's `adapter_id` says.
-        capability_kind: The kind of the providers it builds, such as `llm-inference`.
+        capability_kind: The kind of the providers it builds; registrations of another kind are refused.
         factory: Builds a provider.
         prepare: Its one-time set-up; None when it needs none. Whether a second run does anything is up to the adapter.
         check_config: Checks a registration; None when any flat configuration will do.
@@ -369,6 +369,13 @@ class AdapterFactoryEntry:
         return checked if given.identities is not None else replace(checked, identities=None)
 
 
+def kind_problems(entry: AdapterFactoryEntry, metadata: ProviderMetadata) -> tuple[AdapterConfigProblem, ...]:
+    """That an adapter builds providers of another kind than a registration's, where it does."""
+    wrong, right = metadata.capability_kind, entry.capability_kind
+    message = f"metadata.capabilityKind is {shown(wrong)}; the adapter builds providers of the kind {shown(right)}"
+    return () if wrong == right else (AdapterConfigProblem("/metadata/capabilityKind", message),)
+
+
 def check_registration(
     entry: AdapterFactoryEntry, registration: AdapterConfigCheckInput
 ) -> tuple[AdapterConfigProblem, ...]:
@@ -379,9 +386,10 @@ def check_registration(
         registration: The registration.
 
     Returns:
-        The problems in the adapter's order; none when it has no check.
+        That the kind is not the adapter's, where it isn't; then the problems in the adapter's order.
     """
-    return () if entry.check_config is None else tuple(entry.check_config(registration))
+    problems = kind_problems(entry, registration.metadata)
+    return problems if entry.check_config is None else (*problems, *entry.check_config(registration))
 
 
 class AdapterFactoryRegistry:

@@ -8,6 +8,7 @@ from ..basics.issues import kind_of
 from ..catalog.candidate import Member
 from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
+from ..model.metadata import ProviderMetadata
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 
 __all__ = ["LoadsProviders", "ProviderRegistry", "Registry", "hydrated"]
@@ -76,10 +77,16 @@ class _Registered:
 
     __slots__ = ("catalog", "ids", "members")
 
-    def __init__(self) -> None:
+    def __init__(self, members: Iterable[Member] = ()) -> None:
         self.ids: dict[str, ModelProvider] = {}
         self.members: list[Member] = []
         self.catalog = Catalog()
+        for provider, metadata in members:
+            self.add(provider, metadata)
+
+    def add(self, provider: ModelProvider, metadata: ProviderMetadata) -> None:
+        self.ids[metadata.id] = provider
+        self.members.append((provider, metadata))
 
     def up_to_date(self) -> Catalog:
         missing = self.members[len(self.catalog) :]
@@ -130,8 +137,40 @@ class ProviderRegistry:
             entry = self._tenants.setdefault(tenant, _Registered())
             if metadata.id in entry.ids:
                 raise DuplicateProviderError(metadata.id, tenant)
-            entry.ids[metadata.id] = provider
-            entry.members.append((provider, metadata))
+            entry.add(provider, metadata)
+
+    def replace(self, tenant: str, provider: ModelProvider) -> None:
+        """Put a provider in the place of the one of its id, at once for all who list; it is added where there is none.
+
+        Raises:
+            InvalidProviderError: The provider breaks a rule; the one that was there stays.
+        """
+        _require_text(tenant, "tenant")
+        metadata = check_provider(provider)
+        with self._lock:
+            entry = self._tenants.setdefault(tenant, _Registered())
+            if metadata.id in entry.ids:
+                members = [
+                    (provider, metadata) if known.id == metadata.id else (each, known) for each, known in entry.members
+                ]
+                self._tenants[tenant] = _Registered(members)
+            else:
+                entry.add(provider, metadata)
+
+    def unregister(self, tenant: str, provider_id: str) -> bool:
+        """Remove a provider; False where the tenant has none of that id. Catalogs that were listed keep it."""
+        _require_text(tenant, "tenant")
+        _require_text(provider_id, "provider_id")
+        with self._lock:
+            entry = self._tenants.get(tenant)
+            if entry is None or provider_id not in entry.ids:
+                return False
+            left = [member for member in entry.members if member[1].id != provider_id]
+            if left:
+                self._tenants[tenant] = _Registered(left)
+            else:
+                del self._tenants[tenant]
+            return True
 
     def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
         """The tenant's provider of that id, or None."""
@@ -157,8 +196,21 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
 
     def invalidate(self, tenant: str) -> None:
-        """Nothing to forget: there is no storage to read again."""
+        """Forget what the tenant's providers said of themselves, and read it again now.
+
+        Raises:
+            InvalidProviderError: A provider breaks a rule now; what was read before stays.
+            DuplicateProviderError: Two providers have one id now; what was read before stays.
+        """
         _require_text(tenant, "tenant")
+        with self._lock:
+            entry = self._tenants.get(tenant)
+            if entry is None:
+                return
+            members = [(provider, check_provider(provider)) for provider, _ in entry.members]
+            if [metadata for _, metadata in members] != [metadata for _, metadata in entry.members]:
+                Catalog.of_members(members)  # refuses an id that is there twice
+                self._tenants[tenant] = _Registered(members)
 
     def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
         """None: a provider is registered here only once it is set up."""

@@ -604,3 +604,37 @@ def test_an_error_of_a_list_of_providers_says_which_one() -> None:
             route({"needs": []}, [metadata("a"), broken])
         assert [issue.path for issue in caught.value.issues] == [path]
         assert path in str(caught.value)
+
+
+def test_replaced_and_unregistered_providers() -> None:
+    registry = ProviderRegistry([("t", provider("a")), ("t", provider("b")), ("u", provider("a"))])
+    before = registry.list("t")
+    other = provider("a", model("n"))
+    registry.replace("t", other)
+    registry.replace("t", provider("c"))
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m"), ("c", "m")]
+    assert registry.get("t", "a") is other
+    with pytest.raises(InvalidProviderError):
+        registry.replace("t", provider("a", region=""))
+    assert registry.get("t", "a") is other
+    assert registry.unregister("t", "b")
+    assert not registry.unregister("t", "b")
+    assert not registry.unregister("nobody", "b")
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("c", "m")]
+    assert [each.key for each in before.candidates()] == [("a", "m"), ("b", "m")]
+    registry.register("t", provider("b"))
+    assert [each.key for each in registry.list("u").candidates()] == [("a", "m")]
+
+
+def test_invalidate_reads_metadata_again() -> None:
+    changing = Live(metadata("a"))
+    registry = ProviderRegistry([("t", changing), ("t", provider("b"))])
+    changing.metadata = metadata("a", model("n"))
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "m"), ("b", "m")]
+    registry.invalidate("t")
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m")]
+    for broken, error in ((metadata("a", region=""), InvalidProviderError), (metadata("b"), DuplicateProviderError)):
+        changing.metadata = broken
+        with pytest.raises(error):
+            registry.invalidate("t")
+        assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m")]
