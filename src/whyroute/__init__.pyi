@@ -21,6 +21,14 @@ from .bundles.routing import (
     explain_bundle as explain_bundle,
     route_bundle as route_bundle,
 )
+from .calling.invoking import (
+    Attempt as Attempt,
+    InvocationError as InvocationError,
+    Outcome as Outcome,
+)
+from .calling.router import (
+    Router as Router,
+)
 from .catalog.candidate import Candidate as Candidate
 from .catalog.catalog import Catalog as Catalog
 from .constraints.named import (

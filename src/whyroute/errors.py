@@ -103,7 +103,6 @@ class InvalidInputError(WhyrouteError):
 class InvalidRequestError(InvalidInputError):
     """A wire request is not JSON, has unknown keys or values of a wrong type."""
 
-    code = "invalid-request"
     subject = "the request"
 
 
@@ -213,7 +212,7 @@ class Rejection:
     Attributes:
         id: `<providerId>/<modelName>`; under `provider set up` the provider id alone.
         reason: Why.
-        candidate: Its provider id and model name, which the id may read like another's; None where it has no model.
+        candidate: Its provider id and model name; None under `provider set up`.
     """
 
     id: str
@@ -402,9 +401,11 @@ class BudgetExceededError(WhyrouteError):
     Attributes:
         limit: The limit that was exceeded.
         actual: What the call used, in the limit's unit.
+        outcome: The router's `Outcome`, which is there all the same; None where no router made the call.
     """
 
     code = "budget-exceeded"
+    outcome: Any = None
 
     def __init__(self, limit: BudgetLimit, actual: Number) -> None:
         self.limit = limit

@@ -256,9 +256,9 @@ class HydratingRegistry:
         """The tenant's providers that are held and set up, indexed."""
         with self._lock:
             held = self._tenants.get(tenant)
-            return Catalog() if held is None else self._indexed(held)
+            return Catalog.of_members((), tenant) if held is None else self._indexed(tenant, held)
 
-    def _indexed(self, held: _TenantEntries) -> Catalog:
+    def _indexed(self, tenant: str, held: _TenantEntries) -> Catalog:
         if held.catalog is None:
             members = []
             for name, entry in held.entries.items():
@@ -271,7 +271,7 @@ class HydratingRegistry:
                 else:
                     held.outcomes.pop(name, None)
                     members.append((entry, check_provider(entry)))
-            held.catalog = Catalog.of_members(members)
+            held.catalog = Catalog.of_members(members, tenant)
         return held.catalog
 
     async def hydrate(self, tenant: str) -> None:
@@ -294,7 +294,7 @@ class HydratingRegistry:
                     fresh[row.id] = row
                 held.entries = fresh | held.entries
                 held.loaded, held.catalog = True, None
-                self._indexed(held)
+                self._indexed(tenant, held)
                 return
 
     def invalidate(self, tenant: str) -> None:
@@ -313,7 +313,7 @@ class HydratingRegistry:
             held = self._tenants.get(tenant)
             if held is None:
                 return ()
-            self._indexed(held)
+            self._indexed(tenant, held)
             outcomes = (held.outcomes.get(name) for name in held.entries)
             return tuple(each[1] for each in outcomes if each is not None and isinstance(each[1], SetupFailure))
 

@@ -77,10 +77,10 @@ class _Registered:
 
     __slots__ = ("catalog", "ids", "members")
 
-    def __init__(self, members: Iterable[Member] = ()) -> None:
+    def __init__(self, tenant: str, members: Iterable[Member] = ()) -> None:
         self.ids: dict[str, ModelProvider] = {}
         self.members: list[Member] = []
-        self.catalog = Catalog()
+        self.catalog = Catalog.of_members((), tenant)
         for provider, metadata in members:
             self.add(provider, metadata)
 
@@ -91,7 +91,7 @@ class _Registered:
     def up_to_date(self) -> Catalog:
         missing = self.members[len(self.catalog) :]
         if len(missing) > _UPDATE_AT_MOST:
-            self.catalog = Catalog.of_members(self.members)
+            self.catalog = Catalog.of_members(self.members, self.catalog.tenant)
         else:
             for member in missing:
                 self.catalog = self.catalog.with_member(member)
@@ -134,7 +134,7 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         metadata = check_provider(provider)
         with self._lock:
-            entry = self._tenants.setdefault(tenant, _Registered())
+            entry = self._tenants.setdefault(tenant, _Registered(tenant))
             if metadata.id in entry.ids:
                 raise DuplicateProviderError(metadata.id, tenant)
             entry.add(provider, metadata)
@@ -148,12 +148,12 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         metadata = check_provider(provider)
         with self._lock:
-            entry = self._tenants.setdefault(tenant, _Registered())
+            entry = self._tenants.setdefault(tenant, _Registered(tenant))
             if metadata.id in entry.ids:
                 members = [
                     (provider, metadata) if known.id == metadata.id else (each, known) for each, known in entry.members
                 ]
-                self._tenants[tenant] = _Registered(members)
+                self._tenants[tenant] = _Registered(tenant, members)
             else:
                 entry.add(provider, metadata)
 
@@ -167,7 +167,7 @@ class ProviderRegistry:
                 return False
             left = [member for member in entry.members if member[1].id != provider_id]
             if left:
-                self._tenants[tenant] = _Registered(left)
+                self._tenants[tenant] = _Registered(tenant, left)
             else:
                 del self._tenants[tenant]
             return True
@@ -185,7 +185,7 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         with self._lock:
             entry = self._tenants.get(tenant)
-            return Catalog() if entry is None else entry.up_to_date()
+            return Catalog.of_members((), tenant) if entry is None else entry.up_to_date()
 
     def has(self, tenant: str, provider_id: str) -> bool:
         """Whether the tenant has a provider of that id."""
@@ -210,7 +210,7 @@ class ProviderRegistry:
             members = [(provider, check_provider(provider)) for provider, _ in entry.members]
             if [metadata for _, metadata in members] != [metadata for _, metadata in entry.members]:
                 Catalog.of_members(members)  # refuses an id that is there twice
-                self._tenants[tenant] = _Registered(members)
+                self._tenants[tenant] = _Registered(tenant, members)
 
     def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
         """None: a provider is registered here only once it is set up."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from json.encoder import encode_basestring
 from typing import Any, Final, Self
@@ -22,6 +23,7 @@ from ..model.policy import TenantPolicy
 from ..model.provider import ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
+from .records import record_of
 
 __all__ = ["Decision", "decided", "outcome_of", "unsatisfiable"]
 
@@ -108,6 +110,23 @@ class Decision:
     def explanation(self) -> Explanation:
         """What each constraint did, and what stands in the way of the other candidates."""
         return Explanation(self._solved)
+
+    @property
+    def capability(self) -> Capability:
+        """The declaration that it serves."""
+        return self._solved.capability
+
+    def to_record(self, *, id: str | None = None, time: datetime | None = None) -> dict[str, Any]:
+        """The decision as a line of a log: what was asked and what came out, by digests, without a prompt or a secret.
+
+        The digests are those of canonical JSON (RFC 8785): of the pack, of the providers with those that could not be
+        set up, of a declaration of the request's own, and of the answer without its time and its question.
+
+        Args:
+            id: The id of the line; a random one when absent.
+            time: When it is written; the present when absent.
+        """
+        return record_of(self, self._solved, id, time)
 
     def to_dict(self) -> dict[str, Any]:
         """The decision as it goes over the wire."""

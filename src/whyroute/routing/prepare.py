@@ -12,7 +12,7 @@ from ..catalog.candidate import Candidate
 from ..catalog.catalog import Catalog
 from ..constraints.named import Constraints
 from ..engine.single import EngineName
-from ..errors import InvalidRequestError
+from ..errors import InvalidPolicyError, InvalidRequestError
 from ..explanations import Explanation, Limits
 from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
@@ -124,11 +124,17 @@ class Prepared:
             InvalidProviderError: A provider's metadata is broken.
             DuplicateProviderError: Two providers in the list have one id.
             InvalidRequestError: The time or a setup failure is broken.
+            InvalidPolicyError: The providers are listed for another tenant than the policy's.
         """
         terms = self._terms
         moment = at if isinstance(at, Moment) or (at is None and not terms.changes) else read_at(at)
+        catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
+        if catalog.tenant is not None and terms.policy is not None and catalog.tenant != terms.policy.tenant_id:
+            theirs, whose = shown(terms.policy.tenant_id), shown(catalog.tenant)
+            message = f"this is the policy of tenant {theirs}, and the providers are those of tenant {whose}"
+            raise InvalidPolicyError([Issue("/tenantId", message)])
         solved = terms.solved(
-            providers if isinstance(providers, Catalog) else Catalog(providers),
+            catalog,
             moment,
             setup_failures=() if setup_failures == () else read_rest(None, None, setup_failures),
             engine=engine,

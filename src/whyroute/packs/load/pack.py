@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...basics.issues import Issue, child, kind_of, shown
 from ...catalog.catalog import Catalog
 from ...constraints.rulebook import Entry, Rulebook, rulebook_with
+from ...documents.canonical import digest_of
 from ...errors import InvalidRequestError
 from ...model.capability import Capability, read_capability
 from ...model.condition import Condition
@@ -20,7 +21,7 @@ from ...solving.asked import LabelSource
 from ..source.problems import Place
 from ..source.sources import Source
 from .definitions import Definition
-from .documents import digest_of, pack_document
+from .documents import pack_document
 from .entries import EVERY, bundle_entry
 from .models import (
     BundleEntry,
