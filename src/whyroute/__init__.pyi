@@ -31,6 +31,9 @@ from .calling.router import (
 )
 from .catalog.candidate import Candidate as Candidate
 from .catalog.catalog import Catalog as Catalog
+from .constraints.custom import (
+    Custom as Custom,
+)
 from .constraints.named import (
     Constraints as Constraints,
     NamedConstraint as NamedConstraint,
