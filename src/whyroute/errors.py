@@ -396,7 +396,7 @@ class BudgetLimit:
 
 
 class BudgetExceededError(WhyrouteError):
-    """A call went over a limit of the declared budget. The router itself enforces none.
+    """A call went over a limit of the declared budget. `route` enforces none; `Router.invoke` does.
 
     Attributes:
         limit: The limit that was exceeded.

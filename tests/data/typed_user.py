@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import whyroute as wr
 
 cost = wr.ModelCost(prompt_usd_per_1k_tokens=0.1, completion_usd_per_1k_tokens=0.2)
@@ -38,6 +40,40 @@ class Mine:
 
 registry = wr.ProviderRegistry()
 registry.register("t", Mine())
+
+
+def is_transient(error: Exception) -> bool:
+    return isinstance(error, TimeoutError)
+
+
+async def use() -> str:
+    entry = wr.AdapterFactoryEntry(
+        adapter_id="echo", capability_kind="llm-inference", factory=lambda given: wr.EchoProvider(given.metadata)
+    )
+
+    async def load(tenant: str) -> list[wr.Registration]:
+        return [wr.Registration(metadata, "echo", {"base_url": "x"}, {"name": "key"})]
+
+    async def secret(name: Mapping[str, str]) -> str:
+        return name["name"]
+
+    held = wr.HydratingRegistry(load, wr.AdapterFactoryRegistry([entry]), secrets=secret)
+    router = wr.Router(policies={"t": policy}, registry=held)
+    in_memory = wr.Router(policies={"t": {"tenantId": "t"}}, registry=wr.ProviderRegistry())
+    packed = wr.Router("pack", held)
+    in_memory.route("t", {"needs": []}, at="2026-12-24")
+    outcome = await router.invoke("t", capability, call, retry_on=is_transient)
+    async for item in packed.stream("t", "summarise", call):
+        if isinstance(item, wr.ModelCallDelta):
+            print(item.content)
+        else:
+            print(item.attempts)
+    own = wr.Custom("x", "x", lambda candidate: candidate.metadata.labels.get("x") == "y", "It is.")
+    wr.prepare(capability, policy, custom=[own])
+    record: dict[str, object] = outcome.decision.to_record()
+    return outcome.result.message.content + str(record)
+
+
 explanation = wr.explain(capability, registry.list("t"), policy=policy, why_not=("a", "m"))
 try:
     decision = wr.route(capability, registry.list("t"), policy=policy, preferred_provider="a")

@@ -27,6 +27,16 @@ class Attempt:
         candidate: The candidate.
         error: What its provider raised; None where it answered.
         duration_ms: How long it took, in milliseconds.
+
+    Example:
+        >>> import asyncio
+        >>> import whyroute as wr
+        >>> registry = wr.ProviderRegistry([("acme", wr.EchoProvider("echo"))])
+        >>> router = wr.Router(policies={"acme": {"tenantId": "acme"}}, registry=registry)
+        >>> call = wr.ModelCallInput(model="any", messages=[])
+        >>> (attempt,) = asyncio.run(router.invoke("acme", {"needs": []}, call)).attempts
+        >>> attempt.candidate.key, attempt.error
+        (('echo', 'echo'), None)
     """
 
     candidate: Candidate
@@ -47,6 +57,16 @@ class Outcome:
         result: The answer of the last attempt.
         decision: The decision whose candidates were called.
         attempts: Every candidate that was called, in order.
+
+    Example:
+        >>> import asyncio
+        >>> import whyroute as wr
+        >>> registry = wr.ProviderRegistry([("acme", wr.EchoProvider("echo"))])
+        >>> router = wr.Router(policies={"acme": {"tenantId": "acme"}}, registry=registry)
+        >>> call = wr.ModelCallInput(model="any", messages=[wr.ModelMessage(role="user", content="hello")])
+        >>> outcome = asyncio.run(router.invoke("acme", {"needs": []}, call))
+        >>> outcome.result.message.content, outcome.decision.model.name, len(outcome.attempts)
+        ('hello', 'echo', 1)
     """
 
     result: ModelCallResult
@@ -60,6 +80,18 @@ class InvocationError(WhyrouteError):
     Attributes:
         decision: The decision whose candidates were called.
         attempts: Every candidate that was called, in order.
+
+    Example:
+        >>> import asyncio
+        >>> import whyroute as wr
+        >>> declared = wr.DeclaredProvider(wr.EchoProvider("echo").metadata)
+        >>> registry = wr.ProviderRegistry([("acme", declared)])
+        >>> router = wr.Router(policies={"acme": {"tenantId": "acme"}}, registry=registry)
+        >>> try:
+        ...     asyncio.run(router.invoke("acme", {"needs": []}, wr.ModelCallInput(model="any", messages=[])))
+        ... except wr.InvocationError as error:
+        ...     print(error)
+        no candidate answered; failed: `echo` / `echo` with NotInvocableError
     """
 
     code = "invocation-failed"

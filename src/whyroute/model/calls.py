@@ -238,7 +238,13 @@ class ModelCallWarning(_Shape):
 
 
 class ModelCallDelta(_Shape):
-    """A piece of an answer that is streamed."""
+    """A piece of an answer that is streamed.
+
+    Example:
+        >>> import whyroute as wr
+        >>> wr.ModelCallDelta(content="hel").to_dict()
+        {'content': 'hel'}
+    """
 
     content: str = Field(description="the text that comes next")
 

@@ -187,7 +187,7 @@ class Preference(WireModel):
 
 
 class Budget(WireModel):
-    """What one call may use. Carried with the declaration; the router enforces none of it."""
+    """What one call may use. `route` enforces none of it; `Router.invoke` checks it."""
 
     max_cost_usd: OrAbsent[Amount] = None
     max_tokens: OrAbsent[Count] = None

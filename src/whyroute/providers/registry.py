@@ -49,6 +49,11 @@ class LoadsProviders(Protocol):
 
     It reads a tenant's providers in `hydrate`, sets them up through adapter factories, and forgets them in
     `invalidate`, which its write path calls. Callers await `hydrate` before they `list`.
+
+    Example:
+        >>> import whyroute as wr
+        >>> isinstance(wr.HydratingRegistry(lambda tenant: []), wr.LoadsProviders)
+        True
     """
 
     async def hydrate(self, tenant: str) -> None:

@@ -41,6 +41,12 @@ class Decision:
     Attributes:
         candidate: The pick.
         fallback: Whether only fallback providers qualified.
+
+    Example:
+        >>> import whyroute as wr
+        >>> decision = wr.route({"needs": [{"feature": "vision"}]}, [wr.EchoProvider("echo", features=["vision"])])
+        >>> decision.candidate, decision.fallback
+        (<Candidate 'echo' 'echo'>, False)
     """
 
     candidate: Candidate
@@ -125,6 +131,12 @@ class Decision:
         Args:
             id: The id of the line; a random one when absent.
             time: When it is written; the present when absent.
+
+        Example:
+            >>> import whyroute as wr
+            >>> record = wr.route({"needs": []}, [wr.EchoProvider("echo")], policy={"tenantId": "acme"}).to_record()
+            >>> record["v"], record["tenant"], record["outcome"], record["pick"]
+            (2, 'acme', 'decision', {'provider': 'echo', 'model': 'echo'})
         """
         return record_of(self, self._solved, id, time)
 

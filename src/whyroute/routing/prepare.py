@@ -12,14 +12,14 @@ from ..catalog.candidate import Candidate
 from ..catalog.catalog import Catalog
 from ..constraints.named import Constraints
 from ..engine.single import EngineName
-from ..errors import InvalidPolicyError, InvalidRequestError
+from ..errors import InvalidRequestError
 from ..explanations import Explanation, Limits
 from ..model.capability import Capability, read_capability
 from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment, to_datetime
 from ..solving.request import RequestTerms, Solved
-from ..solving.situation import RuleArguments, read_at, read_rest, situation_of
+from ..solving.situation import RuleArguments, read_at, read_catalog, read_rest, situation_of
 from .decision import Decision, decided, unsatisfiable
 
 if TYPE_CHECKING:
@@ -132,13 +132,8 @@ class Prepared:
         """
         terms = self._terms
         moment = at if isinstance(at, Moment) or (at is None and not terms.changes) else read_at(at)
-        catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
-        if catalog.tenant is not None and terms.policy is not None and catalog.tenant != terms.policy.tenant_id:
-            theirs, whose = shown(terms.policy.tenant_id), shown(catalog.tenant)
-            message = f"this is the policy of tenant {theirs}, and the providers are those of tenant {whose}"
-            raise InvalidPolicyError([Issue("/tenantId", message)])
         solved = terms.solved(
-            catalog,
+            read_catalog(providers, terms.policy),
             moment,
             setup_failures=() if setup_failures == () else read_rest(None, None, setup_failures),
             engine=engine,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..basics.issues import Issue, kind_of, shown
 from ..basics.numbers import Number
+from ..catalog.catalog import Catalog
 from ..constraints.named import Origin, Origins
-from ..errors import InvalidRequestError
+from ..errors import InvalidPolicyError, InvalidRequestError
 from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure, read_setup_failures
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..model.condition import Condition
     from ..model.rule import Rule, Waiver
 
-__all__ = ["RuleArguments", "Situation", "read_at", "read_rest", "situation_of"]
+__all__ = ["RuleArguments", "Situation", "read_at", "read_catalog", "read_rest", "situation_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,22 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number
         raise InvalidRequestError(issues)
     moment = present() if at is None else read_moment(at)
     return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
+
+
+def read_catalog(providers: Iterable[Any], policy: TenantPolicy | None) -> Catalog:
+    """The candidates of a request, indexed.
+
+    Raises:
+        InvalidPolicyError: They are listed for another tenant than the policy's.
+        InvalidProviderError: A provider's metadata is broken.
+        DuplicateProviderError: Two providers in the list have one id.
+    """
+    catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
+    if catalog.tenant is not None and policy is not None and catalog.tenant != policy.tenant_id:
+        theirs, whose = shown(policy.tenant_id), shown(catalog.tenant)
+        message = f"this is the policy of tenant {theirs}, and the providers are those of tenant {whose}"
+        raise InvalidPolicyError([Issue("/tenantId", message)])
+    return catalog
 
 
 def read_rest(

@@ -109,6 +109,8 @@ def test_the_policy_of_another_tenant_is_refused() -> None:
         wr.route(LOOK, registry.list("a"), policy={"tenantId": "b"})
     with pytest.raises(wr.InvalidPolicyError):
         wr.route(LOOK, registry.list("nobody"), policy={"tenantId": "b"})
+    with pytest.raises(wr.InvalidPolicyError):
+        wr.route_bundle({"x": LOOK, "y": LOOK}, registry.list("a"), policy={"tenantId": "b"})
     assert wr.route(LOOK, list(registry.list("a")), policy={"tenantId": "b"}).candidate.key == ("p", "m")
     assert wr.route(LOOK, registry.list("a"), policy={"tenantId": "a"}).candidate.key == ("p", "m")
 

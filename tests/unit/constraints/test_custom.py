@@ -118,6 +118,12 @@ def test_broken_lists_are_refused(custom: Any, path: str) -> None:
     assert [issue.path for issue in caught.value.issues] == [path]
 
 
+def test_bundles_take_none() -> None:
+    slots: dict[str, Any] = {"x": {"needs": []}, "y": {"needs": []}}
+    with pytest.raises(wr.InvalidRequestError, match="custom constraints are for one capability"):
+        wr.route_bundle(slots, PROVIDERS, custom=[AUDITED])
+
+
 @pytest.mark.parametrize(
     "given", [("", "l", bool, "b"), ("i", 1, bool, "b"), ("i", "l", None, "b"), ("i", "l", bool, "")]
 )
