@@ -26,8 +26,9 @@ class Database:
 
     async def load(self, tenant: str) -> list[wr.Registration]:
         self.reads += 1
+        found = self.rows.get(tenant, [])
         await asyncio.sleep(0)
-        return self.rows.get(tenant, [])
+        return found
 
 
 class Adapter:
