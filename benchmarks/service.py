@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.catalogs import metadata_of
-from whyroute.packs import load_pack, metadata_document
+from whyroute.packs import load_pack
 
 MODELS_EACH = 10
 PROVIDER = 100  # the one that some capabilities name
@@ -107,7 +107,7 @@ def main() -> int:
 
 def _pack(directory: Path, candidates: int) -> Path:
     rng = Random(1)
-    providers = [metadata_document(metadata_of(index, MODELS_EACH, rng)) for index in range(candidates // MODELS_EACH)]
+    providers = [metadata_of(index, MODELS_EACH, rng).to_dict() for index in range(candidates // MODELS_EACH)]
     path = directory / "pack.yaml"
     capabilities = json.loads(json.dumps(CAPABILITIES).replace("MODEL", providers[PROVIDER]["models"][0]["name"]))
     sections = {"whyroute": 1, "providers": providers, "capabilities": capabilities, "tenants": [{"tenantId": "t"}]}

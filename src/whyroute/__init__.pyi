@@ -21,12 +21,26 @@ from .bundles.routing import (
     explain_bundle as explain_bundle,
     route_bundle as route_bundle,
 )
+from .calling.invoking import (
+    Attempt as Attempt,
+    InvocationError as InvocationError,
+    Outcome as Outcome,
+)
+from .calling.router import (
+    Router as Router,
+)
 from .catalog.candidate import Candidate as Candidate
 from .catalog.catalog import Catalog as Catalog
+from .constraints.custom import (
+    Custom as Custom,
+)
 from .constraints.named import (
     Constraints as Constraints,
     NamedConstraint as NamedConstraint,
     Origin as Origin,
+)
+from .constraints.rulebook import (
+    Rulebook as Rulebook,
 )
 from .engine.single import (
     ENGINES as ENGINES,
@@ -68,6 +82,7 @@ from .explanations.relaxations import (
 )
 from .model.calls import (
     CalledModel as CalledModel,
+    ModelCallDelta as ModelCallDelta,
     ModelCallInput as ModelCallInput,
     ModelCallResult as ModelCallResult,
     ModelCallWarning as ModelCallWarning,
@@ -78,12 +93,15 @@ from .model.calls import (
     UsageCounters as UsageCounters,
 )
 from .model.capability import (
+    CAPABILITY_SCHEMA_URI as CAPABILITY_SCHEMA_URI,
     Budget as Budget,
     Capability as Capability,
+    ComparisonOp as ComparisonOp,
     ContextWindowBound as ContextWindowBound,
     ContextWindowNeed as ContextWindowNeed,
     CostBound as CostBound,
     CostNeed as CostNeed,
+    Feature as Feature,
     FeatureNeed as FeatureNeed,
     LatencyBound as LatencyBound,
     LatencyNeed as LatencyNeed,
@@ -93,6 +111,8 @@ from .model.capability import (
     Preference as Preference,
     ProvidersNeed as ProvidersNeed,
     RegionNeed as RegionNeed,
+    Requirement as Requirement,
+    UpperBoundOp as UpperBoundOp,
     define_capability as define_capability,
 )
 from .model.features import (
@@ -100,6 +120,7 @@ from .model.features import (
     DEFAULT_KIND as DEFAULT_KIND,
     FEATURE_DESCRIPTIONS as FEATURE_DESCRIPTIONS,
     FEATURES as FEATURES,
+    CapabilityKind as CapabilityKind,
 )
 from .model.metadata import (
     ModelCost as ModelCost,
@@ -114,7 +135,12 @@ from .model.policy import (
 from .model.provider import (
     DeclaredProvider as DeclaredProvider,
     ModelProvider as ModelProvider,
+    ProviderSetupFailure as ProviderSetupFailure,
     SetupFailure as SetupFailure,
+)
+from .model.rule import (
+    Rule as Rule,
+    Waiver as Waiver,
 )
 from .packs import (
     Case as Case,
@@ -145,6 +171,7 @@ from .packs.diff import (
 from .providers.adapters import (
     AdapterConfigCheckInput as AdapterConfigCheckInput,
     AdapterConfigProblem as AdapterConfigProblem,
+    AdapterFactory as AdapterFactory,
     AdapterFactoryEntry as AdapterFactoryEntry,
     AdapterFactoryInput as AdapterFactoryInput,
     AdapterFactoryRegistry as AdapterFactoryRegistry,
@@ -160,7 +187,15 @@ from .providers.adapters import (
     adapter_config_error as adapter_config_error,
     check_registration as check_registration,
 )
+from .providers.echo import (
+    EchoProvider as EchoProvider,
+)
+from .providers.hydrating import (
+    HydratingRegistry as HydratingRegistry,
+    Registration as Registration,
+)
 from .providers.registry import (
+    LoadsProviders as LoadsProviders,
     ProviderRegistry as ProviderRegistry,
     Registry as Registry,
 )

@@ -103,7 +103,6 @@ class InvalidInputError(WhyrouteError):
 class InvalidRequestError(InvalidInputError):
     """A wire request is not JSON, has unknown keys or values of a wrong type."""
 
-    code = "invalid-request"
     subject = "the request"
 
 
@@ -213,10 +212,12 @@ class Rejection:
     Attributes:
         id: `<providerId>/<modelName>`; under `provider set up` the provider id alone.
         reason: Why.
+        candidate: Its provider id and model name; None under `provider set up`.
     """
 
     id: str
     reason: RejectionReason
+    candidate: tuple[str, str] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The rejection as it goes over the wire."""
@@ -398,14 +399,16 @@ class BudgetLimit:
 
 
 class BudgetExceededError(WhyrouteError):
-    """A call went over a limit of the declared budget. The router itself enforces none.
+    """A call went over a limit of the declared budget. `route` enforces none; `Router.invoke` does.
 
     Attributes:
         limit: The limit that was exceeded.
         actual: What the call used, in the limit's unit.
+        outcome: The router's `Outcome`, which is there all the same; None where no router made the call.
     """
 
     code = "budget-exceeded"
+    outcome: Any = None
 
     def __init__(self, limit: BudgetLimit, actual: Number) -> None:
         self.limit = limit

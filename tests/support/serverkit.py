@@ -238,7 +238,6 @@ def make_kit(
         metrics=Metrics(),
         tokens=file,
         tenant=tenant,
-        adapters=adapters,
         decisions=decisions,
         clock=clock or (lambda: datetime.now(UTC)),
     )

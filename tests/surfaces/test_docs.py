@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
             elif language == "text":
                 shown += body
     assert printed.getvalue() == shown
+
+
+@pytest.mark.parametrize("page", ["docs/adapters.md"])
+def test_the_examples_of_a_page_pass_mypy(page: str, tmp_path: Path) -> None:
+    blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
+    example = tmp_path / "example.py"
+    example.write_text("\n\n".join(body for language, body in blocks if language == "python"), encoding="utf-8")
+    cache = ROOT / ".mypy_cache" / "plain"
+    # A process of its own: mypy raises the limit of recursion.
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--strict", f"--cache-dir={cache}", str(example)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout == "Success: no issues found in 1 source file\n"
 
 
 def test_links_lead_somewhere() -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "printable",
     "quoted",
     "shown",
+    "tokens_of",
 ]
 
 _SHOWN_LIMIT = 60
@@ -95,6 +96,11 @@ def child(parent: str, *tokens: str | int) -> str:
 def pointer(tokens: Iterable[str | int]) -> str:
     """The JSON pointer (RFC 6901) made of `tokens`."""
     return child("", *tokens)
+
+
+def tokens_of(path: str) -> list[str]:
+    """The keys and indices of a JSON pointer, from the outside in."""
+    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
 
 
 def shown(value: object) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from ..basics.issues import Issue, child
-from ..catalog.catalog import Catalog
 from ..documents.json_text import plain
 from ..errors import InvalidRequestError
 from ..explanations import Limits
@@ -14,7 +13,7 @@ from ..model.provider import SetupFailure, read_setup_failures
 from ..model.timestamps import Moment
 from ..solving.asked import Provenance, request_labels
 from ..solving.joint import JointSolved, SearchLimit, solve_jointly
-from ..solving.situation import RuleArguments, Situation, situation_of
+from ..solving.situation import RuleArguments, Situation, read_catalog, situation_of
 from ..solving.ties import Tie
 from .bundle import Bundle, outcome_of
 from .explanation import BundleExplanation
@@ -103,15 +102,19 @@ def _solved(
     situation: Situation | None,
     at: Moment | None,
 ) -> JointSolved:
+    if situation is not None and situation.custom:
+        message = "custom constraints are for one capability; write a rule for a bundle"
+        raise InvalidRequestError([Issue("/custom", message)])
     documents, ties = _read(slots, list(together))
     read, errors = read_slots(documents, situation)
     if errors:
         raise type(errors[0])([issue for error in errors for issue in error.issues])
+    clauses = None if policy is None else read_policy(policy)
     return solve_jointly(
         read,
-        providers if isinstance(providers, Catalog) else Catalog(providers),
+        read_catalog(providers, clauses),
         ties,
-        policy=None if policy is None else read_policy(policy),
+        policy=clauses,
         setup_failures=read_setup_failures(setup_failures, "/setupFailures") if setup_failures != () else (),
         limit=limit,
         at=at,

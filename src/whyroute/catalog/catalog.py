@@ -58,14 +58,19 @@ class Catalog(Sequence[ModelProvider]):
         self._index([as_provider(provider, f"/{index}") for index, provider in enumerate(providers)])
 
     @classmethod
-    def of_members(cls, members: Iterable[Member]) -> Catalog:
+    def of_members(cls, members: Iterable[Member], tenant: str | None = None) -> Catalog:
         """A catalog of providers with the metadata each had when it was registered.
+
+        Args:
+            members: The providers, each with its metadata.
+            tenant: The tenant whose providers they are, where it is known.
 
         Raises:
             DuplicateProviderError: An id stands twice.
         """
         found = cls.__new__(cls)
         found._index(list(members))
+        found._tenant = tenant
         return found
 
     def _index(self, members: list[Member]) -> None:
@@ -89,6 +94,7 @@ class Catalog(Sequence[ModelProvider]):
         size: int,
         order: Order | None = None,
     ) -> None:
+        self._tenant: str | None = None
         self._providers = providers
         self._metadata = metadata
         self._ids = ids
@@ -101,6 +107,11 @@ class Catalog(Sequence[ModelProvider]):
         self._candidate_texts: list[str] | None = None
         self._kept: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant whose providers these are; None where that is not known."""
+        return self._tenant
 
     # The sequence of providers.
 
@@ -121,7 +132,7 @@ class Catalog(Sequence[ModelProvider]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The index is made again where it is asked for; its lock can't travel.
-        return Catalog.of_members, (tuple(zip(self._providers, self._metadata, strict=True)),)
+        return Catalog.of_members, (tuple(zip(self._providers, self._metadata, strict=True)), self._tenant)
 
     def __repr__(self) -> str:
         return f"Catalog({len(self._providers)} providers, {self._size} candidates)"
@@ -341,7 +352,7 @@ class Catalog(Sequence[ModelProvider]):
     def with_member(self, member: Member) -> Catalog:
         """`with_provider`, with the metadata that the provider had when it was registered."""
         if self._order is None:
-            return Catalog.of_members([*zip(self._providers, self._metadata, strict=True), member])
+            return Catalog.of_members([*zip(self._providers, self._metadata, strict=True), member], self._tenant)
         provider, meta = member
         at, width = self._range_of(meta.id)
         if width:
@@ -358,6 +369,7 @@ class Catalog(Sequence[ModelProvider]):
             self._size + len(models),
             (owner, slot),
         )
+        found._tenant = self._tenant
         ordered = [meta.models[index] for index in models]
         for name, column in tuple(self._columns.items()):
             updated = column.inserted(at, len(models), chunk_of(name, meta, ordered))

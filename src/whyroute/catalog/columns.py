@@ -128,7 +128,7 @@ _PROVIDER_COLUMNS: dict[str, Callable[[ProviderMetadata], Iterable[str]]] = {
 }
 _LABELS = "labels."
 _MODEL_COLUMNS: dict[str, Callable[[ModelInfo], tuple[str, ...]]] = {
-    "feature": lambda model: model.features,
+    "feature": lambda model: tuple(model.features),
     "model": lambda model: (model.name,),
 }
 NUMBER_COLUMNS: dict[str, _NumberOf] = {

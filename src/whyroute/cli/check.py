@@ -53,7 +53,7 @@ def command(
         raise CommandError("PACK is missing: what is to be checked?")
     now = time_of(at)
     try:
-        findings = check_pack(pack, now=now)
+        findings = check_pack(pack, at=now)
     except WhyrouteError as error:
         raise not_loaded(error, pack) from None
     if any(finding.name == "invalid-pack" for finding in findings) and (whole := whole_pack(pack)) is not None:

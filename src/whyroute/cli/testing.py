@@ -4,14 +4,12 @@ import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from ..errors import WhyrouteError
-from ..model.timestamps import written
 from ..packs import CaseResult, Results, load_pack, run_tests
 from ..packs.watch import changes
 from ..render.tests import results_document, results_lines
@@ -76,7 +74,7 @@ def command(
             with progress_bar("{task.fields[failed]} failed", columns=("count",), failed=0) as update:
                 results = run_tests(
                     loaded,
-                    now=at if at is not None else written(datetime.now(UTC)),
+                    at=at,
                     match=match,
                     tenant=tenant,
                     capability=capability,

@@ -19,6 +19,7 @@ from ..model.capability import (
 )
 from ..model.policy import TenantPolicy
 from ..model.regions import NO_REGIONS, Regions
+from .custom import CustomTerm
 from .terms import (
     ContextWindowTerm,
     FeatureTerm,
@@ -138,7 +139,7 @@ class NamedConstraint:
 
     @property
     def because(self) -> str | None:
-        """Why there is this rule; None for other constraints."""
+        """Why there is this rule or custom constraint; None for other constraints."""
         return self.about.because
 
     @property
@@ -260,7 +261,7 @@ class Constraints(Sequence[NamedConstraint]):
             origins, contacts, catalog = self._origins or {}, self._contacts or {}, self.catalog
             named = [
                 NamedConstraint(name, owner, term, admitted, catalog)
-                if owner == "caller"
+                if owner == "caller" and not isinstance(term, CustomTerm)
                 else NamedConstraint(
                     name,
                     owner,
@@ -299,6 +300,8 @@ def _of_rule(term: "RuleTerm") -> About:
 def _about(name: str, owner: Owner, term: Term, contacts: Mapping[str, str]) -> About:
     if owner == "rule":
         return _of_rule(cast("RuleTerm", term))
+    if isinstance(term, CustomTerm):
+        return About(term.custom.because)
     contact = contacts.get(name)
     return _SAYS_NOTHING if contact is None else About(contact=contact)
 

@@ -5,7 +5,7 @@ the catalog's index, and one by one, from the metadata. The engines use one or t
 """
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -240,7 +240,7 @@ class RegionTerm:
     """
 
     wanted: str
-    names: tuple[str, ...] | None = None
+    names: Sequence[str] | None = None
 
     @property
     def label(self) -> str:
@@ -311,15 +311,15 @@ class ListTerm:
     """
 
     subject: str
-    allow: tuple[str, ...] | None
-    deny: tuple[str, ...] | None
+    allow: Sequence[str] | None
+    deny: Sequence[str] | None
     clause: str | None = None
     _found: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def label(self) -> str:
         if self.clause is not None:
-            return f"tenant.{self.subject}.{self.clause}[{','.join((self.allow or ()) + (self.deny or ()))}]"
+            return f"tenant.{self.subject}.{self.clause}[{','.join((*(self.allow or ()), *(self.deny or ())))}]"
         return f"{self.subject}{{allow:[{','.join(self.allow or ())}]deny:[{','.join(self.deny or ())}]}}"
 
     def admitted(self, catalog: Catalog) -> int:
@@ -348,7 +348,7 @@ class ListTerm:
             return False
         return self.allow is None or observed in self._names("allow", self.allow)
 
-    def _names(self, which: str, names: tuple[str, ...]) -> frozenset[str]:
+    def _names(self, which: str, names: Sequence[str]) -> frozenset[str]:
         """A list as a set, made when a candidate is first looked at: most routes look at none."""
         found = self._found.get(which)
         if found is None:
@@ -386,8 +386,8 @@ class RegionListTerm:
         names: The regions that they stand for, themselves among them.
     """
 
-    allow: tuple[str, ...]
-    names: tuple[str, ...] | None = None
+    allow: Sequence[str]
+    names: Sequence[str] | None = None
     _found: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property

@@ -1,29 +1,43 @@
 """Field types of the wire models: numbers that are read as doubles, and the base class."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, GetPydanticSchema, PlainValidator, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from ..basics.issues import Issue
+from ..basics.issues import Issue, tokens_of
 from ..basics.numbers import Number as PlainNumber, as_double
 
 __all__ = [
     "BROKEN",
     "Amount",
     "Count",
+    "FilledList",
     "FilledText",
+    "Listed",
     "Names",
     "Number",
     "OrAbsent",
+    "OrNone",
     "PositiveInteger",
     "Text",
     "WireModel",
     "broken",
     "expected",
+    "refused",
     "wire_name",
 ]
 
@@ -41,6 +55,22 @@ def broken(message: str, code: str = "") -> PydanticCustomError:
 def expected(message: str, wants: str) -> PydanticCustomError:
     """What a validator of one field raises that only says what it expects, and of which type that is."""
     return PydanticCustomError(BROKEN, "{message}", {"message": message, "wants": wants})
+
+
+def refused(model: type[BaseModel], issues: Iterable[Issue], document: Any) -> ValidationError:
+    """What a validator raises for the issues that a reader of its own finds in a document, each at its place."""
+    details: list[InitErrorDetails] = []
+    for issue in issues:
+        place, value = [], document
+        for token in tokens_of(issue.path):
+            index: str | int = int(token) if isinstance(value, list | tuple) and token.isdecimal() else token
+            place.append(index)
+            try:
+                value = value[index]
+            except (LookupError, TypeError):
+                value = None
+        details.append({"type": broken(issue.message, issue.code), "loc": tuple(place), "input": value})
+    return ValidationError.from_exception_data(model.__name__, details)
 
 
 _WIRE_NAMES = {
@@ -71,6 +101,10 @@ class WireModel(BaseModel):
             return super().model_copy(deep=deep)
         held = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self).model_validate({**held, **update}, by_alias=False, by_name=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value as it goes over the wire, without what is absent."""
+        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
 def _reader(*, integer: bool, at_least: int | None, right: str) -> Callable[[Any], PlainNumber]:
@@ -143,15 +177,46 @@ def _not_null(value: Any) -> Any:
     return value
 
 
-OrAbsent = Annotated[T | None, BeforeValidator(_not_null)]
-"""A value that may be left out, and is None then. Null on the wire is refused: it never means "no limit"."""
+def _is_none(value: Any) -> bool:
+    return value is None
+
+
+OrNone = Annotated[T | None, Field(exclude_if=_is_none)]
+"""A value that may be left out, and is None then; dumps leave it out again."""
+
+OrAbsent = Annotated[T | None, BeforeValidator(_not_null), Field(exclude_if=_is_none)]
+"""The same, where null on the wire is refused: it never means "no limit"."""
+
+
+def _as_tuple(value: Any) -> Any:
+    if isinstance(value, list | tuple | str | bytes) or not isinstance(value, Sequence):
+        return value
+    return tuple(value)
+
+
+def _tuple(least: int) -> GetPydanticSchema:
+    def schema(source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        (item,) = get_args(source)
+        items = core_schema.tuple_schema(
+            [handler.generate_schema(item)], variadic_item_index=0, min_length=least or None
+        )
+        return core_schema.no_info_before_validator_function(_as_tuple, items)
+
+    return GetPydanticSchema(schema)
+
+
+Listed = Annotated[Sequence[T], _tuple(0)]
+"""A tuple that is made from any sequence; for type checkers it is a sequence, so that they take a list."""
+
+FilledList = Annotated[Sequence[T], _tuple(1)]
+"""Such a tuple, and not empty."""
 
 
 def _ordered(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise expected("a list of strings is expected", "list")
     return value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_ordered)]
+Names = Annotated[Listed[str], BeforeValidator(_ordered)]
 """A list of names. Their order shows in labels, so a set is refused."""

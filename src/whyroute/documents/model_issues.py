@@ -12,7 +12,7 @@ from . import fields
 from .json_text import plain
 from .phrases import in_document_order, missing, missing_keys, unknown_key, wrong
 
-__all__ = ["issues_of", "read_model"]
+__all__ = ["issues_of", "models_in", "read_model"]
 
 M = TypeVar("M", bound=BaseModel)
 Token = str | int
@@ -194,7 +194,7 @@ def _models_at(model: type[BaseModel] | None, tokens: tuple[Token, ...]) -> list
     for token in tokens:
         if isinstance(token, str):
             fields = (_wire_fields(each).get(token) for each in models)
-            models = [inner for field in fields if field is not None for inner in _models_in(field.annotation)]
+            models = [inner for field in fields if field is not None for inner in models_in(field.annotation)]
     return models
 
 
@@ -202,11 +202,12 @@ def _wire_fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type names, at any depth."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):
-        yield from _models_in(argument)
+        yield from models_in(argument)
 
 
 def _listed_in(annotation: Any) -> Iterator[str]:

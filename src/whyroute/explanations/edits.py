@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..basics.issues import child, shown
 from ..basics.numbers import Number, as_double, ecmascript, exact, wire_number
 from ..catalog.candidate import Candidate
+from ..constraints.custom import CustomTerm
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import (
     ContextWindowTerm,
@@ -75,12 +76,14 @@ class Draft:
         self._ties: list[Tie | None] = list(solved.ties)
         self._changes: list[Operation] = []
         self._lifted: list[str] = []
+        self._dropped: list[str] = []
         self._situation = solved.slots[0].situation
 
     def solve(self) -> "JointSolved":
         """The edited request, solved."""
         ties = tuple(tie for tie in self._ties if tie is not None)
-        return self._solved.again([slot.edited() for slot in self._slots], self._policy, ties, self._lifted)
+        without = [*(f"rules/{name}" for name in self._lifted), *self._dropped]
+        return self._solved.again([slot.edited() for slot in self._slots], self._policy, ties, without)
 
     def operations(self) -> list[Operation]:
         """The edits as a patch; what is removed from a list goes last, and from the highest index down."""
@@ -94,6 +97,10 @@ class Draft:
             waivers = [index for index, waiver in enumerate(book.waivers) if waiver.rule in self._lifted]
             paths += [f"/rules/{index}" for index in reversed(rules)]
             paths += [f"/waivers/{index}" for index in reversed(waivers)]
+        if self._dropped and self._situation is not None:
+            # No part of the wire request: the path is that among the arguments in Python.
+            own = [index for index, each in enumerate(self._situation.custom) if f"custom/{each.id}" in self._dropped]
+            paths += [f"/custom/{index}" for index in reversed(own)]
         return [*found, *self._changes, *({"op": "remove", "path": path} for path in paths)]
 
     def admit(self, constraint: "JointConstraint") -> None:
@@ -116,6 +123,9 @@ class Draft:
 
     def _admit(self, constraint: NamedConstraint, slot: int, candidates: Sequence[Candidate]) -> Edit:
         """Edit the request so that a constraint admits candidates: one, that of its slot, if the slot alone has it."""
+        if isinstance(constraint.term, CustomTerm):
+            self._dropped.append(constraint.id)
+            return Edit(constraint, "dropped", f"do without {shown(constraint.label)} ({constraint.id})")
         if constraint.owner == "caller":
             return self._slots[slot].admit(constraint, candidates[0])
         if constraint.owner == "rule":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..basics import bits
 from ..catalog.candidate import Candidate
+from ..constraints.custom import CustomTerm
 from ..constraints.named import NamedConstraint
 from ..constraints.terms import LatencyTerm, RegionListTerm, RegionTerm
 from ..engine.deadlines import check_time
@@ -163,20 +164,7 @@ def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> 
 
 def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
     """The facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
-    missing: list[tuple[NamedConstraint, str | None, int]] = []
-    for constraint in solved.constraints:
-        match constraint.term:
-            case LatencyTerm():
-                unmeasured = solved.catalog.all() & ~solved.catalog.p95_latency.known
-                missing.append((constraint, "p95LatencyMs", unmeasured & ~constraint.admitted))
-            case RegionTerm() | RegionListTerm():
-                nowhere = solved.catalog.in_region(UNSPECIFIED_REGION)
-                missing.append((constraint, "region", nowhere & ~constraint.admitted))
-            case term if constraint.owner == "rule":
-                # Which fact it is may differ from candidate to candidate.
-                missing.append((constraint, None, cast("RuleTerm", term).undecided(solved.catalog)))
-            case _:
-                pass
+    missing = list(_missing(solved))
     concerned = 0
     for _, _, members in missing:
         concerned |= members
@@ -195,6 +183,25 @@ def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
                     return
                 left = None if left is None else left - 1
                 yield Unknown(candidate, field, constraint, also)
+
+
+def _missing(solved: Solved) -> Iterator[tuple[NamedConstraint, str | None, int]]:
+    """Constraints that reject for want of a fact: which, where it is one for all, and the candidates it stops."""
+    for constraint in solved.constraints:
+        match constraint.term:
+            case LatencyTerm():
+                unmeasured = solved.catalog.all() & ~solved.catalog.p95_latency.known
+                yield constraint, "p95LatencyMs", unmeasured & ~constraint.admitted
+            case RegionTerm() | RegionListTerm():
+                nowhere = solved.catalog.in_region(UNSPECIFIED_REGION)
+                yield constraint, "region", nowhere & ~constraint.admitted
+            case CustomTerm():
+                yield constraint, constraint.id, constraint.term.undecided(solved.catalog)
+            case term if constraint.owner == "rule":
+                # Which fact it is may differ from candidate to candidate.
+                yield constraint, None, cast("RuleTerm", term).undecided(solved.catalog)
+            case _:
+                pass
 
 
 def _unknown_fields(constraint: NamedConstraint, candidate: Candidate) -> tuple[str, ...]:

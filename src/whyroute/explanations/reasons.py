@@ -229,7 +229,13 @@ class _Rejections(_Selection[Rejection]):
         roster = self._roster
         providers, models = map(roster.providers.__getitem__, places), map(roster.models.__getitem__, places)
         reasons = map(self._reasons.__getitem__, self._term.observe_all(providers, models))
-        return map(Rejection, map(roster.ids.__getitem__, places), reasons)
+        keys = (
+            (meta.id, model.name)
+            for meta, model in zip(
+                map(roster.providers.__getitem__, places), map(roster.models.__getitem__, places), strict=True
+            )
+        )
+        return map(Rejection, map(roster.ids.__getitem__, places), reasons, keys)
 
     def _observed(self, part: slice, selectors: bytes) -> list[Hashable]:
         if isinstance(self._term, FeatureTerm):

@@ -5,20 +5,21 @@ In all of them None says that a value is absent; a 0, an empty text or an empty 
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
 from ..basics.frozen import FrozenDict, FrozenList
 from ..basics.issues import Issue, child, kind_of, shown
-from ..documents.fields import Amount, Count, Number, PositiveInteger, WireModel, broken
+from ..documents.fields import Amount, Count, Listed, Number, OrNone, PositiveInteger, WireModel, broken
 
 __all__ = [
     "CalledModel",
     "FinishReason",
     "JsonObject",
     "MessageRole",
+    "ModelCallDelta",
     "ModelCallInput",
     "ModelCallResult",
     "ModelCallWarning",
@@ -91,12 +92,12 @@ JsonObject = Annotated[Mapping[str, Any], PlainValidator(_json_object), WithJson
 
 
 def _ordered(value: Any) -> Any:
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise broken("a list is expected")
     return value
 
 
-_Listed = Annotated[tuple[T, ...], BeforeValidator(_ordered)]
+_Ordered = Annotated[Listed[T], BeforeValidator(_ordered)]
 
 _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
 
@@ -116,7 +117,7 @@ class _Shape(WireModel):
 
     def to_dict(self) -> dict[str, Any]:
         """The value as it goes over the wire: plain dicts and lists that may be changed, absent keys left out."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return self.model_dump(mode="json", by_alias=True)
 
 
 MessageRole = Literal["system", "user", "assistant", "tool"]
@@ -132,7 +133,7 @@ class ModelToolCall(_Shape):
     id: str = Field(description="what the tool's answer refers to")
     name: str = Field(description="the tool's name")
     arguments: JsonObject = Field(description="the parsed arguments")
-    signature: str | None = Field(
+    signature: OrNone[str] = Field(
         default=None,
         description="the provider's own opaque token; it goes back unchanged, and only its adapter reads it",
     )
@@ -146,8 +147,8 @@ class ModelMessage(_Shape):
 
     role: MessageRole
     content: str = Field(description="the text; it may be empty, where there are tool calls for one")
-    tool_call_id: str | None = Field(default=None, description="role `tool`: the call that this message answers")
-    tool_calls: _Listed[ModelToolCall] | None = Field(
+    tool_call_id: OrNone[str] = Field(default=None, description="role `tool`: the call that this message answers")
+    tool_calls: OrNone[_Ordered[ModelToolCall]] = Field(
         default=None, description="role `assistant`: the tools to run, in the model's order"
     )
 
@@ -186,17 +187,17 @@ class ModelCallInput(_Shape):
     """
 
     model: str = Field(min_length=1, description="one of the receiving provider's `models[].name`")
-    messages: _Listed[ModelMessage] = Field(description="the conversation, oldest first")
-    tools: _Listed[ModelToolDefinition] | None = Field(default=None, description="what the model may call")
-    structured_output: StructuredOutputRequest | None = None
-    temperature: Number | None = Field(default=None, description="absent: the model's default, which is not 0")
-    thinking: Literal["lowest"] | None = Field(
+    messages: _Ordered[ModelMessage] = Field(description="the conversation, oldest first")
+    tools: OrNone[_Ordered[ModelToolDefinition]] = Field(default=None, description="what the model may call")
+    structured_output: OrNone[StructuredOutputRequest] = None
+    temperature: OrNone[Number] = Field(default=None, description="absent: the model's default, which is not 0")
+    thinking: OrNone[Literal["lowest"]] = Field(
         default=None, description="`lowest`: as little thinking as the model allows; absent: its default"
     )
-    max_output_tokens: PositiveInteger | None = Field(
+    max_output_tokens: OrNone[PositiveInteger] = Field(
         default=None, description="cap on the answer, in tokens; absent: the model's own `maxOutputTokens`"
     )
-    traceparent: Annotated[str, AfterValidator(_traceparent)] | None = Field(
+    traceparent: OrNone[Annotated[str, AfterValidator(_traceparent)]] = Field(
         default=None,
         description="W3C trace context for the request to the vendor; an adapter passes it on and never makes one up",
     )
@@ -211,9 +212,9 @@ class UsageCounters(_Shape):
 
     prompt_tokens: Count = Field(description="all input tokens, those read from and written to a cache included")
     completion_tokens: Count = Field(description="all output tokens, those spent on reasoning included")
-    cache_read_tokens: Count | None = Field(default=None, description="prompt tokens read from the vendor's cache")
-    cache_write_tokens: Count | None = Field(default=None, description="prompt tokens written to the vendor's cache")
-    reasoning_tokens: Count | None = Field(default=None, description="completion tokens spent on reasoning")
+    cache_read_tokens: OrNone[Count] = Field(default=None, description="prompt tokens read from the vendor's cache")
+    cache_write_tokens: OrNone[Count] = Field(default=None, description="prompt tokens written to the vendor's cache")
+    reasoning_tokens: OrNone[Count] = Field(default=None, description="completion tokens spent on reasoning")
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
@@ -236,6 +237,18 @@ class ModelCallWarning(_Shape):
     message: str = Field(description="a sentence, for people")
 
 
+class ModelCallDelta(_Shape):
+    """A piece of an answer that is streamed.
+
+    Example:
+        >>> import whyroute as wr
+        >>> wr.ModelCallDelta(content="hel").to_dict()
+        {'content': 'hel'}
+    """
+
+    content: str = Field(description="the text that comes next")
+
+
 class CalledModel(_Shape):
     """The provider and the model that were called."""
 
@@ -252,11 +265,11 @@ class ModelCallResult(_Shape):
     cost_usd: Amount = Field(description="what the call cost in USD, by the adapter's own price table")
     duration_ms: Amount = Field(description="how long it took, in milliseconds")
     provider: CalledModel
-    warnings: _Listed[ModelCallWarning] | None = None
-    served_model: str | None = Field(default=None, description="the exact version that the vendor says answered")
-    provider_request_id: str | None = Field(default=None, description="the vendor's id of the request")
-    attempts: Count | None = Field(default=None, description="HTTP requests it took, the client's retries included")
-    raw_usage: JsonObject | None = Field(default=None, description="the vendor's usage object, as reported")
+    warnings: OrNone[_Ordered[ModelCallWarning]] = None
+    served_model: OrNone[str] = Field(default=None, description="the exact version that the vendor says answered")
+    provider_request_id: OrNone[str] = Field(default=None, description="the vendor's id of the request")
+    attempts: OrNone[Count] = Field(default=None, description="HTTP requests it took, the client's retries included")
+    raw_usage: OrNone[JsonObject] = Field(default=None, description="the vendor's usage object, as reported")
 
     @model_validator(mode="after")
     def _is_an_answer(self) -> Self:

@@ -1,24 +1,27 @@
 """Capability declarations: a kind, needs, preferences and a budget."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
 from ..basics.issues import Issue, few_searches
-from ..documents.fields import Amount, Count, Names, Number, OrAbsent, PositiveInteger, WireModel
+from ..documents.fields import Amount, Count, Listed, Names, Number, OrAbsent, PositiveInteger, WireModel
 from ..documents.json_text import JsonTextError, plain, read_json
 from ..documents.model_issues import issues_of
 from ..errors import InvalidCapabilityError
 from .features import DEFAULT_KIND
 
 __all__ = [
+    "CAPABILITY_SCHEMA_URI",
     "Budget",
     "Capability",
+    "ComparisonOp",
     "ContextWindowBound",
     "ContextWindowNeed",
     "CostBound",
     "CostNeed",
+    "Feature",
     "FeatureNeed",
     "LatencyBound",
     "LatencyNeed",
@@ -28,12 +31,21 @@ __all__ = [
     "Preference",
     "ProvidersNeed",
     "RegionNeed",
+    "Requirement",
+    "UpperBoundOp",
     "define_capability",
     "read_capability",
 ]
 
+CAPABILITY_SCHEMA_URI: Final = "https://kindgi.com/schemas/v1/capability.schema.json"
+"""The `$id` of the JSON Schema that declarations keep to."""
+
 ComparisonOp = Literal[">=", ">", "=", "<=", "<"]
+"""How a need compares a number."""
+
 UpperBoundOp = Literal["<=", "<"]
+"""How a need bounds a number from above."""
+
 Feature = Literal[
     "structured-output",
     "vision",
@@ -49,6 +61,7 @@ Feature = Literal[
     "streaming",
     "batch",
 ]
+"""A feature that a need may ask for; `FEATURES` lists them."""
 
 
 class FeatureNeed(WireModel):
@@ -162,6 +175,9 @@ Need = Annotated[
 ]
 """One hard requirement: exactly one of the seven shapes."""
 
+Requirement = Need
+"""What the capability schema calls a need."""
+
 
 class Preference(WireModel):
     """A weighted wish: candidates whose features or provider attributes include `feature` gain `weight`."""
@@ -171,7 +187,7 @@ class Preference(WireModel):
 
 
 class Budget(WireModel):
-    """What one call may use. Carried with the declaration; the router enforces none of it."""
+    """What one call may use. `route` enforces none of it; `Router.invoke` checks it."""
 
     max_cost_usd: OrAbsent[Amount] = None
     max_tokens: OrAbsent[Count] = None
@@ -185,13 +201,9 @@ class Capability(WireModel):
     """
 
     kind: Annotated[str, Field(min_length=1)] = DEFAULT_KIND
-    needs: tuple[Need, ...]
-    prefer: tuple[Preference, ...] = ()
+    needs: Listed[Need]
+    prefer: Listed[Preference] = ()
     budget: OrAbsent[Budget] = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The declaration as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
 def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Capability:

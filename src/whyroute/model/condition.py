@@ -1,16 +1,17 @@
 """Conditions: what rules say of candidates and of requests, as models and as trees to evaluate."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar, get_args, get_origin
 
-from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from ..basics.issues import Issue, child, kind_of, shown
-from ..documents.fields import OrAbsent, WireModel
+from ..documents.fields import OrAbsent, WireModel, refused
 from ..documents.json_text import plain
+from ..documents.model_issues import models_in
 from ..documents.toposort import cycles, in_order
 from ..errors import InvalidRequestError
 from .condition_grammar import (
@@ -64,7 +65,11 @@ class Grammatical(WireModel):
         if isinstance(value, cls):
             return value
         if info.context is not CHECKED:
-            value = checked(_wire_names(cls, value), "", cls.issues_in)
+            given = _wire_names(cls, value)
+            try:
+                value = checked(given, "", cls.issues_in)
+            except InvalidRequestError as error:
+                raise refused(cls, error.issues, given) from None
         return handler(value)
 
 
@@ -86,7 +91,7 @@ class Condition(CandidateFields, Grammatical):
     `labels.<key>` compares a label of the provider.
 
     Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+        ValidationError: It breaks the grammar; all its issues, in document order.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
@@ -121,7 +126,7 @@ class When(RequestFields, Grammatical):
     """A condition over the request: fields with what they are compared with, all of which must hold.
 
     Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+        ValidationError: It breaks the grammar; all its issues, in document order.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", json_schema_extra=_with_labels)
@@ -280,11 +285,29 @@ def checked(document: Any, path: str, issues_of: Any) -> Any:
 
 
 def _wire_names(model: type[WireModel], value: Any) -> Any:
-    """The arguments of a model with the wire's names for Python's."""
+    """The arguments of a model with the wire's names for Python's, at every level."""
+    return _renamed(value, (model,))
+
+
+def _renamed(value: Any, models: Collection[type[BaseModel]]) -> Any:
+    if isinstance(value, list | tuple):
+        return [_renamed(item, models) for item in value]
     if not isinstance(value, Mapping):
         return value
-    names = {name: field.alias or name for name, field in model.model_fields.items()}
-    return {names.get(key, key): item for key, item in value.items()}
+    fields = {name: field for model in models for name, field in model.model_fields.items()}
+    wire = {field.alias or name: field for name, field in fields.items()}
+    found = {}
+    for key, item in value.items():
+        field = fields.get(key) or wire.get(key)
+        if field is None:
+            found[key] = item
+            continue
+        inner = tuple(models_in(field.annotation))
+        keyed = isinstance(item, Mapping) and Mapping in [get_origin(each) for each in get_args(field.annotation)]
+        found[field.alias or key] = (
+            {name: _renamed(each, inner) for name, each in item.items()} if keyed else _renamed(item, inner)
+        )
+    return found
 
 
 @cache

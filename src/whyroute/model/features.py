@@ -3,7 +3,14 @@
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["BUILT_IN_KINDS", "DEFAULT_KIND", "FEATURES", "FEATURE_DESCRIPTIONS", "UNSPECIFIED_REGION"]
+__all__ = [
+    "BUILT_IN_KINDS",
+    "DEFAULT_KIND",
+    "FEATURES",
+    "FEATURE_DESCRIPTIONS",
+    "UNSPECIFIED_REGION",
+    "CapabilityKind",
+]
 
 FEATURE_DESCRIPTIONS: Final = MappingProxyType(
     {
@@ -26,6 +33,9 @@ FEATURE_DESCRIPTIONS: Final = MappingProxyType(
 
 FEATURES: Final = tuple(FEATURE_DESCRIPTIONS)
 """The closed set of features a need may ask for."""
+
+CapabilityKind = str
+"""The kind of a capability or a provider: any text, matched by equality."""
 
 DEFAULT_KIND: Final = "llm-inference"
 """The kind that an absent kind means, in a declaration and in a provider's metadata."""

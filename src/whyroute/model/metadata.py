@@ -18,7 +18,7 @@ from pydantic import (
 
 from ..basics.frozen import FrozenDict
 from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
-from ..documents.fields import Amount, FilledText, PositiveInteger, Text, WireModel
+from ..documents.fields import Amount, FilledList, FilledText, Listed, OrNone, PositiveInteger, Text, WireModel, refused
 from ..documents.json_text import Unreadable, plain
 from ..errors import InvalidProviderError
 from .features import DEFAULT_KIND
@@ -67,17 +67,17 @@ class ModelInfo(_Open):
 
     name: FilledText = Field(description="the vendor's name of the model, unique within its provider")
     context_window: PositiveInteger = Field(description="tokens of prompt and answer together; a positive integer")
-    features: tuple[Text, ...] = Field(description="the features it has")
+    features: Listed[Text] = Field(description="the features it has")
     cost: ModelCost = Field(description="what it charges for 1,000 tokens, in USD")
-    p95_latency_ms: Amount | None = Field(
+    p95_latency_ms: OrNone[Amount] = Field(
         default=None, description="95th percentile latency in milliseconds; absent: unknown"
     )
-    max_output_tokens: PositiveInteger | None = Field(
+    max_output_tokens: OrNone[PositiveInteger] = Field(
         default=None, description="default cap on a call's output tokens; a positive integer"
     )
-    sampling: StrictBool | None = Field(default=None, description="false: it takes no temperature; absent: it does")
-    thinking: ModelThinking | None = Field(default=None, description="absent: it doesn't, or nothing is known")
-    description: Text | None = Field(default=None, description="for people; nothing compares it")
+    sampling: OrNone[StrictBool] = Field(default=None, description="false: it takes no temperature; absent: it does")
+    thinking: OrNone[ModelThinking] = Field(default=None, description="absent: it doesn't, or nothing is known")
+    description: OrNone[Text] = Field(default=None, description="for people; nothing compares it")
 
 
 class ProviderMetadata(_Open):
@@ -86,15 +86,15 @@ class ProviderMetadata(_Open):
     Here, in Python, a field goes by its snake_case or its wire name; what is read as wire form knows wire names only.
 
     Raises:
-        InvalidProviderError: A rule of the contract is broken; `reason` is the first one, `issues` are all.
+        ValidationError: Rules of the contract are broken; all of them, each at its place.
     """
 
     id: FilledText = Field(description="unique within the tenant")
     region: FilledText = Field(description="where the connection goes; `unspecified` when it is not bound to a region")
-    models: tuple[ModelInfo, ...] = Field(description="at least one; names are unique", min_length=1)
-    default_model: Text | None = Field(default=None, description="comes before the other models where ranks tie")
-    attributes: tuple[Text, ...] = Field(default=(), description="what preferences may name beside features")
-    description: Text | None = Field(default=None, description="for people; nothing compares it")
+    models: FilledList[ModelInfo] = Field(description="at least one; names are unique")
+    default_model: OrNone[Text] = Field(default=None, description="comes before the other models where ranks tie")
+    attributes: Listed[Text] = Field(default=(), description="what preferences may name beside features")
+    description: OrNone[Text] = Field(default=None, description="for people; nothing compares it")
     capability_kind: Text = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: StrictBool = Field(default=False, description="counts only when nothing else qualifies")
     labels: Annotated[Mapping[Text, Text], AfterValidator(FrozenDict)] = Field(
@@ -114,7 +114,7 @@ class ProviderMetadata(_Open):
             return handler(value)
         problems, found = _read(value, "", by_name=True, validate=handler)
         if problems:
-            raise invalid_provider(problems, found)
+            raise refused(cls, (issue for _, issue in problems), found)
         return cast("Self", found)
 
 

@@ -52,10 +52,6 @@ class _Owned(WireModel):
 class TenantPolicy(Clauses, _Owned):  # in this order, the tenant's id comes before the clauses
     """What a tenant lets its callers use: the clauses that every route of the tenant must meet."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The policy as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
-
 
 def read_policy(document: Any, path: str = "") -> TenantPolicy:
     """Read a policy from its wire form.
@@ -124,7 +120,7 @@ def _combined_lists(parts: Iterable[NameLists | None]) -> NameLists | None:
     return NameLists(**_set_only({"allow": allow, "deny": deny}))
 
 
-def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+def _intersection(parts: Iterable[Sequence[str] | None]) -> tuple[str, ...] | None:
     lists = _given(parts)
     if not lists:
         return None
@@ -132,6 +128,6 @@ def _intersection(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | 
     return tuple(name for name in dict.fromkeys(lists[0]) if name in common)
 
 
-def _union(parts: Iterable[tuple[str, ...] | None]) -> tuple[str, ...] | None:
+def _union(parts: Iterable[Sequence[str] | None]) -> tuple[str, ...] | None:
     lists = _given(parts)
     return tuple(dict.fromkeys(name for names in lists for name in names)) if lists else None

@@ -16,6 +16,7 @@ from .metadata import ProviderMetadata, invalid_provider, routable_problems
 __all__ = [
     "DeclaredProvider",
     "ModelProvider",
+    "ProviderSetupFailure",
     "SetupFailure",
     "check_provider",
     "metadata_of",
@@ -28,6 +29,10 @@ class SetupFailure(WireModel):
 
     provider_id: str
     message: str = Field(description="why, in a sentence for whoever made the call; no secrets")
+
+
+ProviderSetupFailure = SetupFailure
+"""What the published package calls a setup failure."""
 
 
 @runtime_checkable

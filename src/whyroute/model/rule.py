@@ -67,7 +67,7 @@ class Rule(Grammatical):
     """A named condition that candidates must meet, must not meet, or had better meet.
 
     Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+        ValidationError: It breaks the grammar; all its issues, in document order.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -146,16 +146,12 @@ class Rule(Grammatical):
         """Whether a time, as on the wire, is between its `from` and its `until`."""
         return _within(at, self.from_, self.until)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rule as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
-
 
 class Waiver(Grammatical):
     """The exception from a rule that a tenant has for some candidates, for a time.
 
     Raises:
-        InvalidRequestError: It breaks the grammar; all its issues, in document order.
+        ValidationError: It breaks the grammar; all its issues, in document order.
     """
 
     name: str = Field(description="unique among the waivers", min_length=1)
@@ -177,10 +173,6 @@ class Waiver(Grammatical):
     def is_in_force(self, at: str) -> bool:
         """Whether it has not ended at a time, as on the wire."""
         return _within(at, None, self.until)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The waiver as it goes over the wire."""
-        return self.model_dump(by_alias=True, exclude_unset=True, mode="json")
 
 
 def _within(at: str, since: str | None, until: str | None) -> bool:

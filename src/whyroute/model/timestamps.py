@@ -148,6 +148,17 @@ _MONTHS = (
 )
 
 
+def given_time(at: datetime | str | None, now: datetime | str | None) -> datetime | str | None:
+    """The time among two arguments, of which the second is the older name of the first.
+
+    Raises:
+        TypeError: Both are given.
+    """
+    if at is not None and now is not None:
+        raise TypeError("`at` and `now` are one time; give `at`")
+    return now if at is None else at
+
+
 def text_of(moment: Moment) -> str:
     """A time as the wire has it: the date where it is one, else in UTC, with as many digits of a second as it has."""
     days, rest = divmod(moment.start, _DAY)

@@ -5,7 +5,7 @@ from .load.loading import load_pack, pack_of
 from .load.models import Descriptor
 from .load.pack import Pack
 from .load.policy import AttachedRule, PolicyInForce
-from .load.resolved import Resolved, ResolvedBundle, metadata_document
+from .load.resolved import Resolved, ResolvedBundle
 from .load.unknown import UnknownBundleError, UnknownCapabilityError, UnknownTenantError
 from .source.problems import PackError, Place, Problem
 from .source.sources import Source, pack_files, read_sources
@@ -36,7 +36,6 @@ __all__ = [
     "UnknownCapabilityError",
     "UnknownTenantError",
     "load_pack",
-    "metadata_document",
     "pack_files",
     "pack_of",
     "read_sources",

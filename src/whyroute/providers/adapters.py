@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import AfterValidator, Field
 
 from ..basics.issues import kind_of, shown
-from ..documents.fields import Count, Number, WireModel, broken
+from ..documents.fields import Count, Number, OrNone, WireModel, broken
 from ..errors import AdapterConfigError, DuplicateAdapterError
 from ..model.metadata import ProviderMetadata
 from ..model.provider import ModelProvider
@@ -44,6 +44,7 @@ __all__ = [
     "PrepareReady",
     "adapter_config_error",
     "check_registration",
+    "kind_problems",
 ]
 
 AdapterConfig = Mapping[str, str | int | float | bool]
@@ -279,27 +280,27 @@ def _ratio(value: int | float) -> int | float:
 class _Event(WireModel):
     def to_dict(self) -> dict[str, Any]:
         """The event as it goes over the wire, without what is not known."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return self.model_dump(mode="json", by_alias=True)
 
 
 class PrepareProgress(_Event):
     """Preparation goes on. An adapter fills in what it knows; whoever shows it shows what is there."""
 
     kind: Literal["progress"] = "progress"
-    message: str | None = None
-    ratio: Annotated[Number, AfterValidator(_ratio)] | None = Field(
+    message: OrNone[str] = None
+    ratio: OrNone[Annotated[Number, AfterValidator(_ratio)]] = Field(
         default=None, description="how much is done, from 0 to 1; absent: not known"
     )
-    loaded_bytes: Count | None = Field(default=None, description="bytes loaded so far")
-    total_bytes: Count | None = Field(default=None, description="bytes to load in all; absent: not known")
-    file: str | None = Field(default=None, description="the file being loaded")
+    loaded_bytes: OrNone[Count] = Field(default=None, description="bytes loaded so far")
+    total_bytes: OrNone[Count] = Field(default=None, description="bytes to load in all; absent: not known")
+    file: OrNone[str] = Field(default=None, description="the file being loaded")
 
 
 class PrepareReady(_Event):
     """Preparation is done."""
 
     kind: Literal["ready"] = "ready"
-    message: str | None = None
+    message: OrNone[str] = None
 
 
 class PrepareError(_Event):
@@ -317,8 +318,7 @@ AdapterFactory = Callable[[AdapterFactoryInput], ModelProvider]
 """Builds the provider of one registration, or raises `adapter_config_error`. It waits for nothing."""
 
 CheckConfig = Callable[[AdapterConfigCheckInput], Sequence[AdapterConfigProblem]]
-"""Everything that is wrong with a registration, found without network, secrets or clients. Empty: the factory takes
-it."""
+"""All that is wrong with a registration, found without network, secrets or clients. Empty: the factory takes it."""
 
 
 class Prepare(Protocol):
@@ -339,7 +339,7 @@ class AdapterFactoryEntry:
 
     Attributes:
         adapter_id: What a registration's `adapter_id` says.
-        capability_kind: The kind of the providers it builds, such as `llm-inference`.
+        capability_kind: The kind of the providers it builds; registrations of another kind are refused.
         factory: Builds a provider.
         prepare: Its one-time set-up; None when it needs none. Whether a second run does anything is up to the adapter.
         check_config: Checks a registration; None when any flat configuration will do.
@@ -360,10 +360,20 @@ class AdapterFactoryEntry:
                 raise ValueError(f"`{name}` is empty; it is a non-empty string")
 
     def check_input(self, given: AdapterFactoryInput) -> AdapterConfigCheckInput:
-        """A registration as the check reads it before a provider is built: it learns of what the factory would get."""
-        if given.identities is None and isinstance(self.factory, _FactoryWithIdentities):
-            given = replace(given, identities=self.factory.identities)
-        return given.for_check()
+        """A registration as the check reads it before a provider is built.
+
+        Identities that the input doesn't name are not known here: the registry's own count, and where it has none
+        either, the factory decides, which may have some of its own.
+        """
+        checked = given.for_check()
+        return checked if given.identities is not None else replace(checked, identities=None)
+
+
+def kind_problems(entry: AdapterFactoryEntry, metadata: ProviderMetadata) -> tuple[AdapterConfigProblem, ...]:
+    """That an adapter builds providers of another kind than a registration's, where it does."""
+    wrong, right = metadata.capability_kind, entry.capability_kind
+    message = f"metadata.capabilityKind is {shown(wrong)}; the adapter builds providers of the kind {shown(right)}"
+    return () if wrong == right else (AdapterConfigProblem("/metadata/capabilityKind", message),)
 
 
 def check_registration(
@@ -376,9 +386,10 @@ def check_registration(
         registration: The registration.
 
     Returns:
-        The problems in the adapter's order; none when it has no check.
+        That the kind is not the adapter's, where it isn't; then the problems in the adapter's order.
     """
-    return () if entry.check_config is None else tuple(entry.check_config(registration))
+    problems = kind_problems(entry, registration.metadata)
+    return problems if entry.check_config is None else (*problems, *entry.check_config(registration))
 
 
 class AdapterFactoryRegistry:

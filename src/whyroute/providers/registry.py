@@ -8,17 +8,22 @@ from ..basics.issues import kind_of
 from ..catalog.candidate import Member
 from ..catalog.catalog import Catalog
 from ..errors import DuplicateProviderError
+from ..model.metadata import ProviderMetadata
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 
-__all__ = ["ProviderRegistry", "Registry"]
+__all__ = ["LoadsProviders", "ProviderRegistry", "Registry", "hydrated"]
 
 
 @runtime_checkable
 class Registry(Protocol):
     """What a registry of providers offers; every method is scoped to one tenant.
 
-    A registry on storage reads a tenant's providers in `hydrate`, sets them up through adapter factories, and forgets
-    them in `invalidate`, which its write path calls. Callers await `hydrate` before they `list`.
+    A registry on storage offers `LoadsProviders`, too.
+
+    Example:
+        >>> import whyroute as wr
+        >>> isinstance(wr.ProviderRegistry(), wr.Registry)
+        True
     """
 
     def register(self, tenant: str, provider: ModelProvider) -> None:
@@ -37,6 +42,20 @@ class Registry(Protocol):
         """Whether the tenant has a provider of that id."""
         ...
 
+
+@runtime_checkable
+class LoadsProviders(Protocol):
+    """What a registry on storage offers beside `Registry`; one in memory may do without.
+
+    It reads a tenant's providers in `hydrate`, sets them up through adapter factories, and forgets them in
+    `invalidate`, which its write path calls. Callers await `hydrate` before they `list`.
+
+    Example:
+        >>> import whyroute as wr
+        >>> isinstance(wr.HydratingRegistry(lambda tenant: []), wr.LoadsProviders)
+        True
+    """
+
     async def hydrate(self, tenant: str) -> None:
         """Load what storage holds for the tenant. Doing it again costs nothing."""
         ...
@@ -50,20 +69,34 @@ class Registry(Protocol):
         ...
 
 
+async def hydrated(registry: Registry, tenant: str) -> tuple[Catalog, tuple[SetupFailure, ...]]:
+    """A tenant's providers, loaded where the registry loads any, and those that could not be set up."""
+    if not isinstance(registry, LoadsProviders):
+        return registry.list(tenant), ()
+    await registry.hydrate(tenant)
+    return registry.list(tenant), registry.setup_failures(tenant)
+
+
 class _Registered:
     """One tenant's providers, and a snapshot of the first so many of them with its index."""
 
     __slots__ = ("catalog", "ids", "members")
 
-    def __init__(self) -> None:
+    def __init__(self, tenant: str, members: Iterable[Member] = ()) -> None:
         self.ids: dict[str, ModelProvider] = {}
         self.members: list[Member] = []
-        self.catalog = Catalog()
+        self.catalog = Catalog.of_members((), tenant)
+        for provider, metadata in members:
+            self.add(provider, metadata)
+
+    def add(self, provider: ModelProvider, metadata: ProviderMetadata) -> None:
+        self.ids[metadata.id] = provider
+        self.members.append((provider, metadata))
 
     def up_to_date(self) -> Catalog:
         missing = self.members[len(self.catalog) :]
         if len(missing) > _UPDATE_AT_MOST:
-            self.catalog = Catalog.of_members(self.members)
+            self.catalog = Catalog.of_members(self.members, self.catalog.tenant)
         else:
             for member in missing:
                 self.catalog = self.catalog.with_member(member)
@@ -106,11 +139,43 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         metadata = check_provider(provider)
         with self._lock:
-            entry = self._tenants.setdefault(tenant, _Registered())
+            entry = self._tenants.setdefault(tenant, _Registered(tenant))
             if metadata.id in entry.ids:
                 raise DuplicateProviderError(metadata.id, tenant)
-            entry.ids[metadata.id] = provider
-            entry.members.append((provider, metadata))
+            entry.add(provider, metadata)
+
+    def replace(self, tenant: str, provider: ModelProvider) -> None:
+        """Put a provider in the place of the one of its id, at once for all who list; it is added where there is none.
+
+        Raises:
+            InvalidProviderError: The provider breaks a rule; the one that was there stays.
+        """
+        _require_text(tenant, "tenant")
+        metadata = check_provider(provider)
+        with self._lock:
+            entry = self._tenants.setdefault(tenant, _Registered(tenant))
+            if metadata.id in entry.ids:
+                members = [
+                    (provider, metadata) if known.id == metadata.id else (each, known) for each, known in entry.members
+                ]
+                self._tenants[tenant] = _Registered(tenant, members)
+            else:
+                entry.add(provider, metadata)
+
+    def unregister(self, tenant: str, provider_id: str) -> bool:
+        """Remove a provider; False where the tenant has none of that id. Catalogs that were listed keep it."""
+        _require_text(tenant, "tenant")
+        _require_text(provider_id, "provider_id")
+        with self._lock:
+            entry = self._tenants.get(tenant)
+            if entry is None or provider_id not in entry.ids:
+                return False
+            left = [member for member in entry.members if member[1].id != provider_id]
+            if left:
+                self._tenants[tenant] = _Registered(tenant, left)
+            else:
+                del self._tenants[tenant]
+            return True
 
     def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
         """The tenant's provider of that id, or None."""
@@ -125,7 +190,7 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
         with self._lock:
             entry = self._tenants.get(tenant)
-            return Catalog() if entry is None else entry.up_to_date()
+            return Catalog.of_members((), tenant) if entry is None else entry.up_to_date()
 
     def has(self, tenant: str, provider_id: str) -> bool:
         """Whether the tenant has a provider of that id."""
@@ -136,8 +201,21 @@ class ProviderRegistry:
         _require_text(tenant, "tenant")
 
     def invalidate(self, tenant: str) -> None:
-        """Nothing to forget: there is no storage to read again."""
+        """Forget what the tenant's providers said of themselves, and read it again now.
+
+        Raises:
+            InvalidProviderError: A provider breaks a rule now; what was read before stays.
+            DuplicateProviderError: Two providers have one id now; what was read before stays.
+        """
         _require_text(tenant, "tenant")
+        with self._lock:
+            entry = self._tenants.get(tenant)
+            if entry is None:
+                return
+            members = [(provider, check_provider(provider)) for provider, _ in entry.members]
+            if [metadata for _, metadata in members] != [metadata for _, metadata in entry.members]:
+                Catalog.of_members(members)  # refuses an id that is there twice
+                self._tenants[tenant] = _Registered(tenant, members)
 
     def setup_failures(self, tenant: str) -> tuple[SetupFailure, ...]:
         """None: a provider is registered here only once it is set up."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from ..basics.computed import computed
 from ..basics.issues import quoted, shown
@@ -23,6 +24,7 @@ from ..model.policy import TenantPolicy
 from ..model.provider import ModelProvider
 from ..solving.ranking import RankedCandidates, Ranking
 from ..solving.request import RequestTerms, Shadow, Solved
+from .records import record_of
 
 __all__ = ["Decision", "decided", "outcome_of", "unsatisfiable"]
 
@@ -34,9 +36,18 @@ _LABELS_SHOWN = 3
 class Decision:
     """The candidate that serves a capability, and why.
 
+    It is immutable, so a copy is the decision itself. Pickled, it leaves its providers behind: where it is loaded, each
+    is known by its metadata alone, and `invoke` raises NotInvocableError.
+
     Attributes:
         candidate: The pick.
         fallback: Whether only fallback providers qualified.
+
+    Example:
+        >>> import whyroute as wr
+        >>> decision = wr.route({"needs": [{"feature": "vision"}]}, [wr.EchoProvider("echo", features=["vision"])])
+        >>> decision.candidate, decision.fallback
+        (<Candidate 'echo' 'echo'>, False)
     """
 
     candidate: Candidate
@@ -51,6 +62,16 @@ class Decision:
         fields["fallback"] = fallback
         fields["_ranking"] = _ranking
         fields["_solved"] = _solved
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A provider may hold locks and connections.
+        return decided, (self._solved.declared(),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     @property
     def provider(self) -> ModelProvider:
@@ -96,6 +117,29 @@ class Decision:
     def explanation(self) -> Explanation:
         """What each constraint did, and what stands in the way of the other candidates."""
         return Explanation(self._solved)
+
+    @property
+    def capability(self) -> Capability:
+        """The declaration that it serves."""
+        return self._solved.capability
+
+    def to_record(self, *, id: str | None = None, time: datetime | None = None) -> dict[str, Any]:
+        """The decision as a line of a log: what was asked and what came out, by digests, without a prompt or a secret.
+
+        The digests are those of canonical JSON (RFC 8785): of the pack, of the providers with those that could not be
+        set up, of a declaration of the request's own, and of the answer without its time and its question.
+
+        Args:
+            id: The id of the line; a random one when absent.
+            time: When it is written; the present when absent.
+
+        Example:
+            >>> import whyroute as wr
+            >>> record = wr.route({"needs": []}, [wr.EchoProvider("echo")], policy={"tenantId": "acme"}).to_record()
+            >>> record["v"], record["tenant"], record["outcome"], record["pick"]
+            (2, 'acme', 'decision', {'provider': 'echo', 'model': 'echo'})
+        """
+        return record_of(self, self._solved, id, time)
 
     def to_dict(self) -> dict[str, Any]:
         """The decision as it goes over the wire."""

@@ -19,10 +19,11 @@ from ..model.policy import TenantPolicy, read_policy
 from ..model.provider import SetupFailure
 from ..model.timestamps import Moment, to_datetime
 from ..solving.request import RequestTerms, Solved
-from ..solving.situation import RuleArguments, read_at, read_rest, situation_of
+from ..solving.situation import RuleArguments, read_at, read_catalog, read_rest, situation_of
 from .decision import Decision, decided, unsatisfiable
 
 if TYPE_CHECKING:
+    from ..constraints.custom import Custom
     from ..constraints.rulebook import Rulebook
     from ..model.condition import Condition
     from ..model.regions import Regions
@@ -42,6 +43,7 @@ def prepare(
     labels: Mapping[str, str] | None = None,
     tokens: Mapping[str, int] | None = None,
     capability_name: str | None = None,
+    custom: "Iterable[Custom]" = (),
 ) -> "Prepared":
     """Check a request and compile it, before it meets providers and a time.
 
@@ -58,6 +60,7 @@ def prepare(
         labels: What the request says of itself; rules may look at it.
         tokens: What the call uses, `prompt` and `completion`; without it the cost of the call is unknown.
         capability_name: The capability's name; rules may look at it.
+        custom: Constraints of the caller's own; they come after the needs.
 
     Raises:
         InvalidCapabilityError: The declaration is broken.
@@ -72,6 +75,7 @@ def prepare(
         "labels": labels,
         "tokens": tokens,
         "capability_name": capability_name,
+        "custom": custom,
     }
     return prepared_at(capability, policy, ruling)[0]
 
@@ -124,11 +128,12 @@ class Prepared:
             InvalidProviderError: A provider's metadata is broken.
             DuplicateProviderError: Two providers in the list have one id.
             InvalidRequestError: The time or a setup failure is broken.
+            InvalidPolicyError: The providers are listed for another tenant than the policy's.
         """
         terms = self._terms
         moment = at if isinstance(at, Moment) or (at is None and not terms.changes) else read_at(at)
         solved = terms.solved(
-            providers if isinstance(providers, Catalog) else Catalog(providers),
+            read_catalog(providers, terms.policy),
             moment,
             setup_failures=() if setup_failures == () else read_rest(None, None, setup_failures),
             engine=engine,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..documents.json_text import plain
 from ..model.features import FEATURE_DESCRIPTIONS
-from ..packs import Descriptor, Pack, metadata_document
+from ..packs import Descriptor, Pack
 from .cursors import Cursors
 from .envelope import ApiError
 from .queries import read_limit
@@ -124,7 +124,7 @@ def provider_page(holdings: Holdings, query: Mapping[str, str], caller: Caller, 
     """A page of the tenant's providers, in the order of their ids, with those that can't be set up named."""
     feature = query.get("feature")
     entries = [
-        _Listed((name,), "", partial(metadata_document, metadata))
+        _Listed((name,), "", metadata.to_dict)
         for name, metadata in holdings.providers.items()
         if feature is None or any(feature in model.features for model in metadata.models)
     ]
@@ -143,4 +143,4 @@ def provider_of(holdings: Holdings, provider_id: str) -> dict[str, Any]:
     metadata = holdings.providers.get(provider_id)
     if metadata is None:
         raise ApiError("provider-not-found", "there is no provider of this id", {"providerId": provider_id})
-    return metadata_document(metadata)
+    return metadata.to_dict()

@@ -1,19 +1,17 @@
 """What a provider is registered with: its metadata, its adapter, and the name of its secret."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 from ..basics.issues import Issue, child, did_you_mean, kind_of, quoted, shown
 from ..documents.json_text import plain
 from ..errors import InvalidProviderError, InvalidRequestError
 from ..model.metadata import ProviderMetadata, read_metadata, source_of
-from ..packs import metadata_document
+from ..providers.hydrating import Registration
 from .envelope import ApiError
 
-__all__ = ["MAX_ID_LENGTH", "Quota", "Registration", "read_registration"]
+__all__ = ["MAX_ID_LENGTH", "Quota", "read_registration"]
 
 MAX_ID_LENGTH: Final = 512
 """How long a provider's id may be over HTTP, in characters: it has to fit into a path."""
@@ -34,7 +32,7 @@ class Quota:
     providers: int = 100
     size: int = 4 * 1024 * 1024
 
-    def check(self, registered: Sequence["Registration"], one_more: "Registration") -> None:
+    def check(self, registered: Sequence[Registration], one_more: Registration) -> None:
         """Check whether there is room for one more.
 
         Raises:
@@ -54,54 +52,6 @@ class Quota:
                 "register less, or unregister a provider first"
             )
             raise ApiError("too-many-providers", message, {**details, "bytes": one_more.size})
-
-
-@dataclass(frozen=True)
-class Registration:
-    """A provider, as it was registered.
-
-    Attributes:
-        metadata: What it says of itself.
-        adapter_id: The adapter that calls it; None where it was registered from Python, set up already.
-        adapter_config: Settings of the adapter, flat and without secrets.
-        secret_ref: The name of its secret; never the secret.
-    """
-
-    metadata: ProviderMetadata
-    adapter_id: str | None = None
-    adapter_config: Mapping[str, str | int | float | bool] | None = None
-    secret_ref: Mapping[str, str] | None = None
-
-    @property
-    def id(self) -> str:
-        """The provider's id."""
-        return self.metadata.id
-
-    @cached_property
-    def size(self) -> int:
-        """How many bytes it has in storage."""
-        return len(self.to_json())
-
-    def to_json(self) -> str:
-        """The registration as JSON in ASCII, for storage."""
-        found: dict[str, Any] = {"metadata": metadata_document(self.metadata)}
-        for key in ("adapter_id", "adapter_config", "secret_ref"):
-            if (value := getattr(self, key)) is not None:
-                found[key] = value if isinstance(value, str) else dict(value)
-        return json.dumps(found, allow_nan=False)
-
-    @classmethod
-    def of_json(cls, text: str) -> "Registration":
-        """What `to_json` wrote."""
-        found = json.loads(text)
-        made = cls(
-            read_metadata(found["metadata"]),
-            found.get("adapter_id"),
-            found.get("adapter_config"),
-            found.get("secret_ref"),
-        )
-        made.__dict__["size"] = len(text)
-        return made
 
 
 def read_registration(body: Any) -> Registration:

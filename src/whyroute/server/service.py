@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from ..basics.issues import Issue
 from ..documents.json_text import JsonTextError, read_json
-from ..errors import InvalidRequestError, WhyrouteError
+from ..errors import AdapterConfigError, InvalidRequestError, WhyrouteError
 from ..explanations import Explanation
-from ..providers.adapters import AdapterConfigProblem, AdapterFactoryRegistry, adapter_config_error, check_registration
+from ..providers.hydrating import Registration
 from . import bundling, listing, routing
 from .cursors import Cursors
 from .envelope import ApiError
@@ -20,13 +20,12 @@ from .lines import LineWriter
 from .metrics import Metrics
 from .packs import PackInForce, PackKeeper
 from .records import bundle_record, decision_record
-from .registrations import Registration, read_registration
+from .registrations import read_registration
 from .storage import Storage
 from .stored import StoredRegistry
-from .tenants import Holdings, factory_input
+from .tenants import Holdings
 from .tokenfile import TokenFile
 from .tokens import Caller, authenticate
-from .turns import stepping_aside
 from .vocabulary import vocabulary
 
 __all__ = ["Service"]
@@ -57,7 +56,6 @@ class Service:
         metrics: What is counted.
         tokens: The tokens; None where the service asks for none.
         tenant: The one tenant that is served without tokens.
-        adapters: The adapters of the deployment; None where it only routes.
         decisions: The log of decisions; None for none.
         clock: What time it is.
     """
@@ -69,7 +67,6 @@ class Service:
     metrics: Metrics
     tokens: TokenFile | None = None
     tenant: str | None = None
-    adapters: AdapterFactoryRegistry | None = None
     decisions: LineWriter | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -128,14 +125,10 @@ class Service:
         return {"providerId": registration.id}
 
     def _check_adapter(self, registration: Registration) -> None:
-        entry = None if self.adapters is None else self.adapters.get(registration.adapter_id or "")
-        if entry is None:
-            return
-        given = entry.check_input(factory_input(registration))
-        problems: Sequence[AdapterConfigProblem] = check_registration(entry, given)
+        problems = self.registry.problems(registration)
         if problems:
-            error = adapter_config_error(entry.adapter_id, registration.id, problems[0])
-            issues = [problem.to_dict() for problem in problems]
+            error = AdapterConfigError(registration.adapter_id or "", registration.id, *problems[0])
+            issues = [{"path": problem.path, "message": problem.message} for problem in problems]
             raise ApiError("provider-config-invalid", error.message, {"issues": issues})
 
     def unregister(self, caller: Caller, provider_id: str) -> dict[str, Any]:
@@ -145,9 +138,7 @@ class Service:
         registered = any(registration.id == provider_id for registration in holdings.registrations)
         if not registered and provider_id in holdings.pack_ids:
             raise ApiError("registry-read-only", "the rule pack provides it; it can't be unregistered", details)
-        with stepping_aside():
-            removed = self.registry.remove(caller.tenant, provider_id)
-        if not removed:
+        if not self.registry.unregister(caller.tenant, provider_id):
             raise ApiError("provider-not-found", "there is no provider of this id", details)
         return {"providerId": provider_id, "unregistered": True}
 

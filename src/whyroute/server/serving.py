@@ -251,7 +251,6 @@ class _Running:
             metrics=metrics,
             tokens=tokens,
             tenant=settings.tenant,
-            adapters=settings.adapters,
             decisions=decisions,
         )
 

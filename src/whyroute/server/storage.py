@@ -25,6 +25,7 @@ from sqlalchemy import (
     event,
     insert,
     select,
+    update,
 )
 from sqlalchemy.dialects import postgresql, registry, sqlite
 from sqlalchemy.engine import URL, make_url
@@ -33,9 +34,9 @@ from sqlalchemy.pool import StaticPool
 
 from ..basics.issues import printable
 from ..errors import DuplicateProviderError, MissingExtraError, WhyrouteError
+from ..providers.hydrating import Registration
 from .outages import Outage
 from .private import Say, make_private, private_opener
-from .registrations import Registration
 
 __all__ = ["DatabaseFileError", "DatabaseUrlError", "KeptPack", "Storage", "StorageUnavailableError"]
 
@@ -229,6 +230,16 @@ class Storage:
                 connection.execute(insert(_PROVIDERS).values(row))
         except _TakenError:
             raise DuplicateProviderError(registration.id, tenant) from None
+
+    def replace(self, tenant: str, registration: Registration) -> None:
+        """Keep a registration in place of the one of its id, or as a new one where there is none."""
+        key, provider = _hash(tenant), _hash(registration.id)
+        where = (_PROVIDERS.c.tenant == key) & (_PROVIDERS.c.provider == provider)
+        text = registration.to_json()
+        with self._answering(), self._engine.begin() as connection:
+            self._advance(connection, key)
+            if not connection.execute(update(_PROVIDERS).where(where).values(registration=text)).rowcount:
+                connection.execute(insert(_PROVIDERS).values(tenant=key, provider=provider, registration=text))
 
     def remove(self, tenant: str, provider_id: str) -> bool:
         """Forget a registration; False when the tenant has none of that id."""

@@ -10,7 +10,8 @@ from ..errors import DuplicateProviderError
 from ..model.provider import ModelProvider, SetupFailure, check_provider
 from ..packs import Pack
 from ..providers.adapters import AdapterFactoryRegistry
-from .registrations import Quota, Registration
+from ..providers.hydrating import HydratingRegistry, Registration
+from .registrations import Quota
 from .storage import Storage
 from .tenants import Holdings, holdings_of
 from .turns import stepping_aside
@@ -18,7 +19,7 @@ from .turns import stepping_aside
 __all__ = ["StoredRegistry"]
 
 
-class StoredRegistry:
+class StoredRegistry(HydratingRegistry):
     """The providers of every tenant: those of the pack in force and those in the database.
 
     Other processes may write to the same database: `hydrate` asks for the tenant's version, which costs one look-up by
@@ -38,13 +39,12 @@ class StoredRegistry:
         adapters: AdapterFactoryRegistry | None = None,
         quota: Quota | None = None,
     ) -> None:
+        super().__init__(lambda tenant: self.refresh(tenant).registrations, adapters)
         self._quota = quota
         self._adding: dict[str, threading.Lock] = {}
         self._storage = storage
         self._pack = pack
-        self._adapters = adapters
         self._held: dict[str, tuple[Pack, Holdings]] = {}
-        self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
 
     def refresh(self, tenant: str) -> Holdings:
@@ -71,7 +71,7 @@ class StoredRegistry:
                 if before is not None and before.version == self._storage.version(tenant):
                     return before
                 version, registrations = self._storage.load(tenant)
-            found = holdings_of(pack, tenant, version, registrations, self._adapters, before)
+            found = holdings_of(pack, tenant, version, registrations, self.set_up, before)
             self._held[tenant] = (pack, found)
             return found
 
@@ -101,32 +101,33 @@ class StoredRegistry:
             with stepping_aside():
                 self._storage.add(tenant, registration)
 
-    def remove(self, tenant: str, provider_id: str) -> bool:
-        """Forget a registration; False when there is none. It blocks."""
-        return self._storage.remove(tenant, provider_id)
-
     # The protocol.
 
-    def register(self, tenant: str, provider: ModelProvider) -> None:
-        """Keep a provider's metadata; it can be routed to, and is called by whoever has it."""
-        self.add(tenant, Registration(check_provider(provider)))
+    def register(self, tenant: str, provider: ModelProvider | Registration) -> None:
+        """Keep a registration, or a provider's metadata: it can be routed to, and is called by whoever has it."""
+        self.add(tenant, self._registration(provider))
 
-    def get(self, tenant: str, provider_id: str) -> ModelProvider | None:
-        """The tenant's provider of that id among those that are held."""
-        catalog = self.list(tenant)
-        for provider, metadata in zip(catalog, catalog.metadata, strict=True):
-            if metadata.id == provider_id:
-                return provider
-        return None
+    def replace(self, tenant: str, provider: ModelProvider | Registration) -> None:
+        """Keep a registration in place of the one of its id. It blocks."""
+        registration = self._registration(provider)
+        with stepping_aside():
+            self._storage.replace(tenant, registration)
+
+    def unregister(self, tenant: str, provider_id: str) -> bool:
+        """Forget a registration; False when there is none. It blocks."""
+        with stepping_aside():
+            return self._storage.remove(tenant, provider_id)
+
+    def _registration(self, provider: ModelProvider | Registration) -> Registration:
+        if not isinstance(provider, Registration):
+            return Registration(check_provider(provider))
+        self.check(provider)
+        return provider
 
     def list(self, tenant: str) -> Catalog:
         """The tenant's providers that are held and set up, indexed."""
         held = self._held.get(tenant)
         return Catalog() if held is None else held[1].catalog
-
-    def has(self, tenant: str, provider_id: str) -> bool:
-        """Whether the tenant has a provider of that id among those that are held."""
-        return self.get(tenant, provider_id) is not None
 
     async def hydrate(self, tenant: str) -> None:
         """Load what the tenant has."""

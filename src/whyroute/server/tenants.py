@@ -2,24 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from ..basics.issues import shown
 from ..catalog.candidate import Member
 from ..catalog.catalog import Catalog
-from ..errors import AdapterConfigError
 from ..model.metadata import ProviderMetadata
-from ..model.provider import DeclaredProvider, ModelProvider, SetupFailure
+from ..model.provider import ModelProvider, SetupFailure
 from ..model.timestamps import Moment
-from ..packs import Pack, metadata_document
-from ..providers.adapters import AdapterFactoryInput, AdapterFactoryRegistry
+from ..packs import Pack
+from ..providers.hydrating import Registration
 from ..solving.request import Solved
-from .registrations import Registration
 
-__all__ = ["Holdings", "Route", "factory_input", "holdings_of"]
+__all__ = ["Holdings", "Route", "holdings_of"]
 
 Route = tuple[str, tuple[tuple[str, str], ...]]
 """A capability of the pack, and the labels that a request gives itself, sorted."""
@@ -75,7 +72,7 @@ class Holdings:
         if not self.registrations:
             return None
         document = {
-            "registered": [metadata_document(metadata) for _, metadata in self._members],
+            "registered": [metadata.to_dict() for _, metadata in self._members],
             "setupFailures": [failure.model_dump(by_alias=True) for failure in self.failures],
         }
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
@@ -110,13 +107,13 @@ def holdings_of(
     tenant: str,
     version: int,
     registrations: Sequence[Registration],
-    adapters: AdapterFactoryRegistry | None,
+    set_up: Callable[[Registration], ModelProvider | SetupFailure],
     before: Holdings | None = None,
 ) -> Holdings:
     """A tenant's providers.
 
     Args:
-        adapters: The adapters there are. None: the service only routes, and needs none to do so.
+        set_up: Gives the provider of a registration, or why there is none.
         before: What the tenant had under the same pack: what was only added to is updated, not made again.
 
     Raises:
@@ -133,7 +130,7 @@ def holdings_of(
     failures: list[SetupFailure] = []
     added: list[Member] = []
     for registration in rest:
-        outcome = _set_up(registration, pack_ids, adapters)
+        outcome = _taken(registration) if registration.id in pack_ids else set_up(registration)
         if isinstance(outcome, SetupFailure):
             failures.append(outcome)
         else:
@@ -147,37 +144,6 @@ def holdings_of(
     return Holdings(version, given, catalog, tuple(failures), pack_ids, tuple(members))
 
 
-def _set_up(
-    registration: Registration, pack_ids: frozenset[str], adapters: AdapterFactoryRegistry | None
-) -> ModelProvider | SetupFailure:
-    if registration.id in pack_ids:
-        return _failure(registration, "the rule pack has a provider of this id; unregister one of them")
-    if adapters is None or registration.adapter_id is None:
-        return DeclaredProvider(registration.metadata)
-    entry = adapters.get(registration.adapter_id)
-    if entry is None:
-        return _failure(registration, f"this server has no adapter {shown(registration.adapter_id)}")
-    try:
-        return entry.factory(factory_input(registration))
-    except AdapterConfigError as error:
-        return _failure(registration, error.message)
-    except Exception as error:
-        # Whatever an adapter trips over may hold a secret.
-        return _failure(registration, f"its adapter failed with {shown(type(error).__name__)}")
-
-
-def _failure(registration: Registration, message: str) -> SetupFailure:
+def _taken(registration: Registration) -> SetupFailure:
+    message = "the rule pack has a provider of this id; unregister one of them"
     return SetupFailure(provider_id=registration.id, message=message)
-
-
-def factory_input(registration: Registration) -> AdapterFactoryInput:
-    """A registration as adapters take it. The service calls no model, so it reads no secret either."""
-    return AdapterFactoryInput(
-        metadata=registration.metadata,
-        config=registration.adapter_config,
-        resolve_api_key=None if registration.secret_ref is None else _no_secret,
-    )
-
-
-async def _no_secret() -> str:
-    raise PermissionError("this service calls no model and reads no secrets")

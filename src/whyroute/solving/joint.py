@@ -329,11 +329,11 @@ class JointSolved:
         capabilities: Sequence[Capability],
         policy: TenantPolicy | None,
         ties: tuple[Tie, ...],
-        without_rules: Collection[str] = (),
+        without: Collection[str] = (),
     ) -> "JointSolved":
         """The same request with other declarations, another policy or other ties, or with fewer rules, solved."""
         slots = tuple(
-            solved.again(capability, policy, without_rules)
+            solved.again(capability, policy, without)
             for solved, capability in zip(self.slots, capabilities, strict=True)
         )
         return replace(self, slots=slots, policy=policy, ties=ties)

@@ -202,13 +202,11 @@ class Solved:
         catalog = Catalog.of_members((DeclaredProvider(meta), meta) for meta in self.catalog.metadata)
         return replace(self, catalog=catalog).again(self.capability, self.policy)
 
-    def again(
-        self, capability: Capability, policy: TenantPolicy | None, without_rules: Collection[str] = ()
-    ) -> "Solved":
-        """The same request with another declaration or policy, or with fewer rules, solved."""
+    def again(self, capability: Capability, policy: TenantPolicy | None, without: Collection[str] = ()) -> "Solved":
+        """The same request with another declaration or policy, or without some rules and custom constraints, solved."""
         situation = self.situation
-        if situation is not None and without_rules:
-            situation = replace(situation, book=situation.book.without(without_rules))
+        if situation is not None and without:
+            situation = situation.without(without)
         found = RequestTerms(capability, policy, situation).solved(
             self.catalog,
             self.at,
@@ -262,6 +260,13 @@ class RequestTerms:
         self.situation = situation
         regions = NO_REGIONS if situation is None else situation.context.regions
         self._terms: Terms = request_terms(capability, policy, regions)
+        if situation is not None and situation.custom:
+            from ..constraints.custom import CustomTerm  # noqa: PLC0415 (few requests have any)
+
+            # With the caller's others: those of a bundle's slots come before the policy, too.
+            own: Terms = [(term.id, "caller", term) for term in map(CustomTerm, situation.custom)]
+            place = 1 + len(capability.needs)
+            self._terms = (*self._terms[:place], *own, *self._terms[place:])
         self._weights = Weights.of(capability.prefer)
         self._asked: tuple[tuple[int, Entry], ...] = ()
         self.changes: tuple[int, ...] = ()

@@ -1,14 +1,15 @@
 """What an answer depends on beside the declaration, the policy and the candidates: read as `route` takes it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..basics.issues import Issue, kind_of, shown
 from ..basics.numbers import Number
+from ..catalog.catalog import Catalog
 from ..constraints.named import Origin, Origins
-from ..errors import InvalidRequestError
+from ..errors import InvalidPolicyError, InvalidRequestError
 from ..model.capability import Capability
 from ..model.policy import TenantPolicy
 from ..model.provider import SetupFailure, read_setup_failures
@@ -17,12 +18,13 @@ from ..model.request_facts import fact_issues
 from ..model.timestamps import Moment, present, read_moment
 
 if TYPE_CHECKING:
+    from ..constraints.custom import Custom
     from ..constraints.rulebook import Entry, Rulebook
     from ..constraints.three_valued import EvalContext
     from ..model.condition import Condition
     from ..model.rule import Rule, Waiver
 
-__all__ = ["RuleArguments", "Situation", "read_at", "read_rest", "situation_of"]
+__all__ = ["RuleArguments", "Situation", "read_at", "read_catalog", "read_rest", "situation_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Situation:
         capability: The capability's name; None when it is declared in place.
         origins: Where constraints are written, by their ids.
         contacts: Whom to ask about clauses, by their constraints' ids.
+        custom: Constraints of the caller's own.
     """
 
     book: "Rulebook"
@@ -44,6 +47,13 @@ class Situation:
     capability: str | None
     origins: Origins | None = None
     contacts: Mapping[str, str] | None = None
+    custom: "tuple[Custom, ...]" = ()
+
+    def without(self, ids: Collection[str]) -> "Situation":
+        """The same without the rules and the custom constraints whose constraints have these ids."""
+        rules = {name.removeprefix("rules/") for name in ids if name.startswith("rules/")}
+        kept = tuple(each for each in self.custom if f"custom/{each.id}" not in ids)
+        return replace(self, book=self.book.without(rules), custom=kept)
 
     def asked(self, capability: Capability, policy: TenantPolicy | None) -> "tuple[tuple[int, Entry], ...]":
         """The rules that apply to a declaration under a policy, whatever the time, each with its place in the book."""
@@ -67,6 +77,7 @@ class RuleArguments(TypedDict, total=False):
         tokens: What the call uses, `prompt` and `completion`; without it nobody knows what the call costs.
         capability_name: The capability's name; rules may look at it.
         origins: Where constraints are written, by their ids.
+        custom: Constraints of the caller's own.
     """
 
     rules: "Rulebook | Iterable[Rule | Mapping[str, Any]]"
@@ -78,6 +89,7 @@ class RuleArguments(TypedDict, total=False):
     tokens: Mapping[str, int] | None
     capability_name: str | None
     origins: Origins | None
+    custom: "Iterable[Custom]"
 
 
 def situation_of(
@@ -91,6 +103,7 @@ def situation_of(
     tokens: Any = None,
     capability_name: str | None = None,
     origins: Origins | None = None,
+    custom: "Iterable[Custom]" = (),
 ) -> tuple[Situation | None, Moment | None]:
     """Read the rules of a request and what they depend on, as `route` takes them, and its time.
 
@@ -103,7 +116,12 @@ def situation_of(
     issues = _argument_issues(rules, waivers, capability_name, origins)
     if issues:
         raise InvalidRequestError(issues)
-    if not (rules or waivers or conditions or regions or origins or labels or tokens or capability_name):
+    own: tuple[Custom, ...] = ()
+    if custom != ():
+        from ..constraints.custom import read_custom  # noqa: PLC0415 (few requests have any)
+
+        own = read_custom(custom)
+    if not (rules or waivers or conditions or regions or origins or labels or tokens or capability_name or own):
         # An empty object of labels or tokens may be broken all the same.
         given = at is not None or tokens is not None or labels is not None
         return None, _read_facts(labels, at, tokens)[0] if given else None
@@ -113,7 +131,7 @@ def situation_of(
     book = read_rulebook(rules, waivers=waivers, conditions=conditions, regions=regions)
     moment, call = _read_facts(labels, at, tokens)
     context = EvalContext(book.regions, None if call is None else Call.of(*call))
-    return Situation(book, context, dict(labels or {}), capability_name, origins), moment
+    return Situation(book, context, dict(labels or {}), capability_name, origins, custom=own), moment
 
 
 def read_at(at: datetime | str | None) -> Moment:
@@ -157,6 +175,22 @@ def _read_facts(labels: Any, at: Any, tokens: Any) -> tuple[Moment, tuple[Number
         raise InvalidRequestError(issues)
     moment = present() if at is None else read_moment(at)
     return moment, None if tokens is None else (tokens["prompt"], tokens["completion"])
+
+
+def read_catalog(providers: Iterable[Any], policy: TenantPolicy | None) -> Catalog:
+    """The candidates of a request, indexed.
+
+    Raises:
+        InvalidPolicyError: They are listed for another tenant than the policy's.
+        InvalidProviderError: A provider's metadata is broken.
+        DuplicateProviderError: Two providers in the list have one id.
+    """
+    catalog = providers if isinstance(providers, Catalog) else Catalog(providers)
+    if catalog.tenant is not None and policy is not None and catalog.tenant != policy.tenant_id:
+        theirs, whose = shown(policy.tenant_id), shown(catalog.tenant)
+        message = f"this is the policy of tenant {theirs}, and the providers are those of tenant {whose}"
+        raise InvalidPolicyError([Issue("/tenantId", message)])
+    return catalog
 
 
 def read_rest(

@@ -1,6 +1,8 @@
 """Adapters of the service: a check of a registration is told what the factory gets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,7 @@ class Told:
 @pytest.mark.parametrize(
     ("options", "present"),
     [
-        ({}, (False, False)),
+        ({}, None),
         ({"identities": AdapterIdentities()}, (False, False)),
         ({"identities": AdapterIdentities(azure=AZURE)}, (True, False)),
         ({"identities": AdapterIdentities(aws=AWS)}, (False, True)),
@@ -52,7 +54,7 @@ class Told:
 )
 @pytest.mark.parametrize("shared", [False, True], ids=["own", "of another registry"])
 def test_checks_are_told_what_factories_get(
-    tmp_path: Path, options: dict[str, Any], present: tuple[bool, bool], shared: bool
+    tmp_path: Path, options: dict[str, Any], present: tuple[bool, bool] | None, shared: bool
 ) -> None:
     told = Told()
     adapters = AdapterFactoryRegistry([told.entry], **options)
@@ -62,6 +64,28 @@ def test_checks_are_told_what_factories_get(
     assert kit.post("/v1/providers", registration("p")).status == 201
     assert kit.get("/v1/providers").status == 200
     (checked,), (built,) = told.checked, told.built
-    assert checked == built.for_check()
-    assert checked.identities is not None
-    assert (checked.identities.azure, checked.identities.aws) == present
+    if present is None:  # the factory may have identities of its own
+        assert checked == replace(built.for_check(), identities=None)
+    else:
+        assert checked == built.for_check()
+        assert checked.identities is not None
+        assert (checked.identities.azure, checked.identities.aws) == present
+
+
+@pytest.mark.parametrize("options", [{"identities": BOTH}, {}], ids=["the registry's", "the factory's"])
+def test_identities_count_whatever_wraps_a_factory(tmp_path: Path, options: dict[str, Any]) -> None:
+    def check(given: AdapterConfigCheckInput) -> Sequence[AdapterConfigProblem]:
+        if given.identities is not None and not given.identities.azure:
+            return [AdapterConfigProblem("/adapter_config/auth", "adapter_config.auth needs an Azure identity.")]
+        return ()
+
+    entry = AdapterFactoryEntry(
+        adapter_id="some-adapter",
+        capability_kind="llm-inference",
+        factory=lambda given: DeclaredProvider(given.metadata),
+        check_config=check,
+    )
+    bound = AdapterFactoryRegistry([entry], **options).list()[0]
+    wrapped = replace(bound, factory=partial(bound.factory))
+    kit = make_kit(tmp_path, adapters=AdapterFactoryRegistry([wrapped]))
+    assert kit.post("/v1/providers", registration("p")).status == 201

@@ -17,7 +17,7 @@ import pytest
 from serverkit import PACK, Process, registration, serving
 from silence import Proxy, silenceable
 from whyroute.model.metadata import read_metadata
-from whyroute.server.registrations import Registration
+from whyroute.providers.hydrating import Registration
 from whyroute.server.storage import Storage, StorageUnavailableError
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import pytest
 
 from paths import TESTS
 from serverkit import make_kit, provider, registration
-from whyroute.errors import DuplicateProviderError, InvalidProviderError
+from whyroute.errors import AdapterConfigError, DuplicateProviderError, InvalidProviderError
 from whyroute.model.metadata import ProviderMetadata, read_metadata
 from whyroute.model.provider import DeclaredProvider
 from whyroute.packs import load_pack
@@ -22,8 +22,9 @@ from whyroute.providers.adapters import (
     AdapterFactoryRegistry,
     adapter_config_error,
 )
+from whyroute.providers.hydrating import Registration
 from whyroute.providers.registry import Registry
-from whyroute.server.registrations import Registration, read_registration
+from whyroute.server.registrations import read_registration
 from whyroute.server.storage import DatabaseFileError, DatabaseUrlError, KeptPack, Storage, StorageUnavailableError
 from whyroute.server.stored import StoredRegistry
 
@@ -308,6 +309,20 @@ def adapters() -> AdapterFactoryRegistry:
     )
 
 
+def test_registry_on_storage_replaces_and_unregisters(tmp_path: Path) -> None:
+    registry = make_kit(tmp_path, adapters=adapters()).service.registry
+    for url in ("x", "y"):
+        registry.replace("alpha", Registration(metadata("own"), "strict", {"url": url}))
+        (held,) = registry.refresh("alpha").registrations
+        assert held.adapter_config == {"url": url}
+    with pytest.raises(AdapterConfigError):
+        registry.replace("alpha", Registration(metadata("own"), "strict"))
+    assert registry.refresh("alpha").registrations == (held,)
+    assert registry.unregister("alpha", "own")
+    assert not registry.unregister("alpha", "own")
+    assert registry.refresh("alpha").registrations == ()
+
+
 def test_what_cannot_be_set_up_is_named(tmp_path: Path) -> None:
     kit = make_kit(tmp_path, adapters=adapters())
     body = {**registration("good", features=["batch"]), "adapter_id": "strict"}
@@ -318,15 +333,23 @@ def test_what_cannot_be_set_up_is_named(tmp_path: Path) -> None:
         {"path": "/adapter_config/url", "message": "`url` is missing"}
     ]
     assert kit.post("/v1/providers", {**body, "adapter_config": {"url": "x"}}).status == 201
-    for adapter in ("unchecked", "secretive", "unheard-of"):
+    for adapter in ("unchecked", "secretive"):
         body = {**registration(adapter, features=["audio-input"]), "adapter_id": adapter}
         assert kit.post("/v1/providers", body).status == 201
+    body = {**registration("unheard-of", features=["audio-input"]), "adapter_id": "strikt"}
+    answer = kit.post("/v1/providers", body)
+    assert (answer.status, answer.code) == (422, "provider-config-invalid")
+    assert answer.json()["error"]["details"]["issues"] == [
+        {"path": "/adapter_id", "message": "there is no adapter `strikt`; did you mean `strict`?"}
+    ]
+    # It may be there from a time when there was such an adapter.
+    kit.service.storage.add("alpha", Registration(read_metadata(body["metadata"]), "unheard-of"))
     page = kit.get("/v1/providers").json()
     assert {each["id"] for each in page["data"]} >= {"good", "unchecked", "secretive", "unheard-of"}
     assert page["setupFailures"] == [
         {"providerId": "unchecked", "message": 'strict: provider "unchecked": `url` is missing'},
         {"providerId": "secretive", "message": "its adapter failed with `RuntimeError`"},
-        {"providerId": "unheard-of", "message": "this server has no adapter `unheard-of`"},
+        {"providerId": "unheard-of", "message": "there is no adapter `unheard-of`"},
     ]
     assert kit.get("/v1/capabilities/feature:audio-input").json()["providers"] == []
     assert kit.get("/v1/capabilities/feature:batch").json()["providers"] == [{"providerId": "good", "models": ["m"]}]

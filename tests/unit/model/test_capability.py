@@ -6,13 +6,15 @@ import subprocess
 import sys
 from collections import OrderedDict
 from enum import Enum
+from importlib import resources
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example, given
 from pydantic import ValidationError
 
+import whyroute as wr
 from counting import calls
 from declaration_strategies import declarations, near_valid
 from naming import named
@@ -234,3 +236,12 @@ def test_importing_and_reading_load_no_jsonschema() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_schemas_names_are_there() -> None:
+    text = (resources.files("whyroute") / "schemas" / "capability.schema.json").read_text(encoding="utf-8")
+    assert json.loads(text)["$id"] == wr.CAPABILITY_SCHEMA_URI
+    assert get_args(wr.Feature) == wr.FEATURES
+    assert set(get_args(wr.UpperBoundOp)) < set(get_args(wr.ComparisonOp))
+    assert wr.Requirement is wr.Need
+    assert wr.ProviderSetupFailure is wr.SetupFailure

@@ -1,12 +1,17 @@
 """Metadata of providers: read the same however it comes, and told of in the contract's order."""
 
+import asyncio
 from copy import deepcopy
 from typing import Any
 
+import httpx
 import pytest
+from fastapi import FastAPI
+from pydantic import ValidationError
 
 from whyroute import InvalidProviderError, ProviderMetadata
 from whyroute.model.metadata import metadata_problems, read_metadata, source_of
+from whyroute.model.rule import Rule
 
 DOCUMENT: dict[str, Any] = {
     "id": "acme",
@@ -73,3 +78,50 @@ def test_problems_come_in_the_order_of_the_contract() -> None:
         ("invalid-features", "/models/1/features"),
         ("invalid-fallback", "/fallback"),
     ]
+
+
+def test_broken_metadata_is_a_422_of_fastapi() -> None:
+    app = FastAPI()
+
+    @app.post("/providers")
+    def register(body: ProviderMetadata) -> ProviderMetadata:
+        return body
+
+    def post(body: Any) -> httpx.Response:
+        async def send() -> httpx.Response:
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://t") as client:
+                return await client.post("/providers", json=body)
+
+        return asyncio.run(send())
+
+    broken = deepcopy(DOCUMENT)
+    broken["models"][0]["cost"] = {"promptUsdPer1kTokens": -1}
+    answer = post({**broken, "region": ""})
+    assert answer.status_code == 422
+    assert [(each["loc"], each["msg"]) for each in answer.json()["detail"]] == [
+        (["body", "region"], "empty; `region` is a non-empty string"),
+        (
+            ["body", "models", 0, "cost", "promptUsdPer1kTokens"],
+            "`-1`, a number; `promptUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+        ),
+        (
+            ["body", "models", 0, "cost", "completionUsdPer1kTokens"],
+            "missing; `completionUsdPer1kTokens` is a number of at least 0, in USD per 1,000 tokens",
+        ),
+    ]
+    others: list[Any] = [None, [], "x", 1]
+    assert [post(body).status_code for body in others] == [422] * 4
+    answer = post(DOCUMENT)
+    assert answer.status_code == 200
+    assert read_metadata(answer.json()) == read_metadata(DOCUMENT)
+    assert "maxOutputTokens" not in answer.json()["models"][0]
+
+
+def test_broken_rules_are_validation_errors() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Rule.model_validate({"name": "r", "because": "b", "require": {"any": [{"regoin": "eu"}]}})
+    assert [each["loc"] for each in caught.value.errors()] == [("require", "any", 0, "regoin")]
+
+
+def test_metadata_goes_over_the_wire_as_it_came() -> None:
+    assert read_metadata(DOCUMENT).to_dict() == DOCUMENT

@@ -10,6 +10,7 @@ import jsonpatch
 import pytest
 from hypothesis import given, settings, strategies as st
 from jsonschema import Draft202012Validator
+from pydantic import ValidationError
 
 import naive
 import naive_rules
@@ -478,10 +479,10 @@ def test_time_in_python_is_a_datetime_with_a_zone_or_as_on_the_wire() -> None:
 
 
 def test_models_refuse_what_the_grammar_refuses() -> None:
-    with pytest.raises(wr.InvalidRequestError) as caught:
+    with pytest.raises(ValidationError) as caught:
         Rule(name="a", because="b", forbid={"region": "x", "model": "y"})
-    assert [issue.path for issue in caught.value.issues] == ["/forbid"]
-    with pytest.raises(wr.InvalidRequestError):
+    assert [each["loc"] for each in caught.value.errors()] == [("forbid",)]
+    with pytest.raises(ValidationError):
         Waiver.model_validate({"name": "a"})
     with pytest.raises(wr.InvalidRequestError):
         read_condition({"any": [{"nothing": 1}]})

@@ -218,3 +218,16 @@ def test_every_finding_has_a_dictionary(tmp_path: Path) -> None:
         {"code", "name", "level", "file", "line", "column", "message", "source"} <= each.keys() for each in documents
     )
     assert list(itertools.chain.from_iterable(each.get("also", ()) for each in documents)) == []
+
+
+def test_a_pack_is_checked_as_its_files_are(tmp_path: Path) -> None:
+    text = "whyroute: 1\nregions:\n  eu: [eu-west-1]\nconditions:\n  unused: {region: eu}\n"
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    found = check_pack(tmp_path, at=NOW)
+    assert found
+    pack = load_pack(tmp_path)
+    (tmp_path / "pack.yaml").unlink()
+    assert check_pack(pack, at=NOW) == found
+    assert check_pack(pack, now=NOW) == found
+    with pytest.raises(TypeError, match="`at` and `now` are one time"):
+        check_pack(pack, at=NOW, now=NOW)

@@ -7,8 +7,9 @@ import pytest
 
 from packcases import PackCase, cases
 from paths import ROOT
+from whyroute.documents.canonical import digest_of
 from whyroute.packs import Pack, PackError, load_pack
-from whyroute.packs.load.documents import digest_of, pack_document
+from whyroute.packs.load.documents import pack_document
 
 
 def reloaded(pack: Pack, folder: Path) -> Pack:

@@ -148,7 +148,7 @@ def test_a_bundle_is_read_on_the_packs_own_catalog(pack: Pack, monkeypatch: pyte
         raise AssertionError("made again")
 
     monkeypatch.setattr(Catalog, "of_members", never)
-    monkeypatch.setattr("whyroute.packs.load.resolved.metadata_document", never)
+    monkeypatch.setattr(wr.ProviderMetadata, "to_dict", never)
     request = bundle.read(include=["explanation", "matched"])
     assert request.catalog is pack.catalog("t")
     assert all(slot.situation and slot.situation.book is pack.rulebook("t") for slot in request.slots)

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import given, settings, strategies as st
 from house_style import broken_rules
 from packcases import DATA, PackCase, parse
 from whyroute.cli import main
+from whyroute.errors import InvalidRequestError
 from whyroute.explanations import Explanation
 from whyroute.packs import Definition, NoTestsError, Pack, Results, load_pack, run_tests
 from whyroute.packs.load.models import Expectation, PackTest
@@ -441,3 +443,21 @@ def test_two_thousand_cases_a_second(tmp_path: Path) -> None:
     assert results.passed
     # Two thousand a second is the goal on a machine of its own; this one may be busy.
     assert len(results.cases) / seconds > 500
+
+
+def test_tests_of_a_path_are_those_of_its_pack(tmp_path: Path) -> None:
+    (tmp_path / "pack.yaml").write_text(
+        "whyroute: 1\ncapabilities: [{name: c, needs: []}]\ntenants: [{tenantId: t}]\n"
+        "tests: [{name: x, tenant: t, capability: c, expect: {unsatisfiable: true}}]\n",
+        encoding="utf-8",
+    )
+    for results in (
+        run_tests(tmp_path),
+        run_tests(str(tmp_path), at=datetime(2026, 12, 24, tzinfo=UTC)),
+        run_tests(load_pack(tmp_path), now="2026-12-24"),
+    ):
+        assert results.passed
+    with pytest.raises(TypeError, match="`at` and `now` are one time"):
+        run_tests(tmp_path, at="2026-12-24", now="2026-12-24")
+    with pytest.raises(InvalidRequestError):
+        run_tests(tmp_path, at="yesterday")

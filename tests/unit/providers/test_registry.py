@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from house_style import broken_rules
 from naming import named
@@ -31,7 +32,9 @@ from whyroute import (
     answer,
     route,
 )
+from whyroute.basics.issues import child
 from whyroute.model.provider import check_provider
+from whyroute.providers.registry import LoadsProviders, hydrated
 
 Json = dict[str, Any]
 
@@ -106,9 +109,10 @@ def test_a_rule_that_is_broken(case: Json) -> None:
     assert error.code == "invalid-provider"
     assert error.reason == case["reason"]
     assert [issue.path for issue in error.issues] == case["paths"]
-    with pytest.raises(InvalidProviderError) as caught:
+    with pytest.raises(ValidationError) as caught:
         ProviderMetadata.model_validate(case["metadata"])
-    assert caught.value.to_dict() == error.to_dict()
+    found = [("".join(child("", token) for token in each["loc"]), each["msg"]) for each in caught.value.errors()]
+    assert found == [tuple(issue) for issue in error.issues]
     answered = answer({"capability": {"needs": []}, "providers": [metadata("other"), case["metadata"]]})
     assert answered["error"]["reason"] == case["reason"]
     assert [issue["path"] for issue in answered["error"]["issues"]] == ["/providers/1" + at for at in case["paths"]]
@@ -439,9 +443,27 @@ def test_an_error_in_a_providers_own_metadata_is_its_own() -> None:
         ProviderRegistry().register("t", Faulty())
 
 
+def test_a_registry_may_do_without_loading() -> None:
+    class Plain:
+        def __init__(self) -> None:
+            self._inner = ProviderRegistry([("t", provider())])
+            self.register, self.get, self.list, self.has = (
+                self._inner.register,
+                self._inner.get,
+                self._inner.list,
+                self._inner.has,
+            )
+
+    plain = Plain()
+    assert isinstance(plain, Registry)
+    assert not isinstance(plain, LoadsProviders)
+    assert asyncio.run(hydrated(plain, "t")) == (plain.list("t"), ())
+
+
 def test_the_protocol() -> None:
     registry = ProviderRegistry([("t", provider())])
     assert isinstance(registry, Registry)
+    assert isinstance(registry, LoadsProviders)
     assert not isinstance(SimpleNamespace(register=None), Registry)
     before = registry.list("t")
     for _ in range(3):
@@ -564,7 +586,7 @@ def test_wire_form_knows_wire_names_only(place: tuple[Any, ...], wire: str, valu
     error = answer({"capability": {"needs": []}, "providers": [given]})["error"]
     assert {"path": f"/providers/0{path}", "message": meant} in error["issues"]
     if both:
-        with pytest.raises(InvalidProviderError, match=f"`{place[-1]}` and `{wire}` are one field"):
+        with pytest.raises(ValidationError, match=f"`{place[-1]}` and `{wire}` are one field"):
             ProviderMetadata.model_validate(given)
     else:
         assert ProviderMetadata.model_validate(given).id == "p"
@@ -582,3 +604,37 @@ def test_an_error_of_a_list_of_providers_says_which_one() -> None:
             route({"needs": []}, [metadata("a"), broken])
         assert [issue.path for issue in caught.value.issues] == [path]
         assert path in str(caught.value)
+
+
+def test_replaced_and_unregistered_providers() -> None:
+    registry = ProviderRegistry([("t", provider("a")), ("t", provider("b")), ("u", provider("a"))])
+    before = registry.list("t")
+    other = provider("a", model("n"))
+    registry.replace("t", other)
+    registry.replace("t", provider("c"))
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m"), ("c", "m")]
+    assert registry.get("t", "a") is other
+    with pytest.raises(InvalidProviderError):
+        registry.replace("t", provider("a", region=""))
+    assert registry.get("t", "a") is other
+    assert registry.unregister("t", "b")
+    assert not registry.unregister("t", "b")
+    assert not registry.unregister("nobody", "b")
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("c", "m")]
+    assert [each.key for each in before.candidates()] == [("a", "m"), ("b", "m")]
+    registry.register("t", provider("b"))
+    assert [each.key for each in registry.list("u").candidates()] == [("a", "m")]
+
+
+def test_invalidate_reads_metadata_again() -> None:
+    changing = Live(metadata("a"))
+    registry = ProviderRegistry([("t", changing), ("t", provider("b"))])
+    changing.metadata = metadata("a", model("n"))
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "m"), ("b", "m")]
+    registry.invalidate("t")
+    assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m")]
+    for broken, error in ((metadata("a", region=""), InvalidProviderError), (metadata("b"), DuplicateProviderError)):
+        changing.metadata = broken
+        with pytest.raises(error):
+            registry.invalidate("t")
+        assert [each.key for each in registry.list("t").candidates()] == [("a", "n"), ("b", "m")]

@@ -1,14 +1,13 @@
 """Checking a pack: every check, and the comments that silence what they find."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from ...model.timestamps import Moment, moment_of, read_moment
+from ...model.timestamps import Moment, given_time, moment_of, read_moment
 from ..load.loading import load_pack
 from ..load.pack import Pack
 from ..source.problems import PackError
-from ..source.sources import Source, read_sources
 from .caps import idle_caps
 from .comments import Ignore, ignores_in, silenced
 from .coverage import untested
@@ -26,17 +25,20 @@ from .unused import unused_conditions, unused_rules
 from .waivers import ending_waivers
 from .whens import impossible_whens, unknown_kinds
 
-__all__ = ["check_pack", "findings_of"]
+__all__ = ["check_pack"]
 
 
-def check_pack(path: str | os.PathLike[str], *, now: datetime | str | None = None) -> tuple[Finding, ...]:
+def check_pack(
+    pack: Pack | str | os.PathLike[str], *, at: datetime | str | None = None, now: datetime | str | None = None
+) -> tuple[Finding, ...]:
     """Look for what is wrong in a rule pack, or likely is.
 
     Checking takes about as long as loading.
 
     Args:
-        path: A file, or a directory, as `load_pack` takes it.
-        now: The time that dates are held against: as on the wire, or with its zone; the present when absent.
+        pack: A pack, or a file or a directory as `load_pack` takes it.
+        at: The time that dates are held against: as on the wire, or with its zone; the present when absent.
+        now: What `at` was called before; give one of them.
 
     Returns:
         All findings by file, line and column, those that comments silence among them. Where the pack can't be loaded,
@@ -46,30 +48,19 @@ def check_pack(path: str | os.PathLike[str], *, now: datetime | str | None = Non
         UnreadableFileError: The path is not there.
         ValueError: The time is none.
     """
-    moment = _moment(now)
-    try:
-        pack = load_pack(path)
-    except PackError as error:
-        return tuple(found("invalid-pack", each.place, each.message, each.also) for each in error.problems)
-    sources, _ = read_sources(path)
-    return findings_of(pack, sources, moment)
-
-
-def findings_of(pack: Pack, sources: Iterable[Source], now: Moment) -> tuple[Finding, ...]:
-    """What `check_pack` finds in a pack that is loaded.
-
-    Args:
-        pack: The pack.
-        sources: Its files, for the comments that silence findings.
-        now: The time that dates are held against.
-    """
+    moment = _moment(given_time(at, now))
+    if not isinstance(pack, Pack):
+        try:
+            pack = load_pack(pack)
+        except PackError as error:
+            return tuple(found("invalid-pack", each.place, each.message, each.also) for each in error.problems)
     ignores: list[Ignore] = []
     told: list[Finding] = []
-    for source in sources:
+    for source in pack.sources:
         of_file, broken = ignores_in(source)
         ignores += of_file
         told += [*broken, *deceptive_text(source)]
-    told += silenced(dict.fromkeys(_checked(Survey(pack, now))), ignores)
+    told += silenced(dict.fromkeys(_checked(Survey(pack, moment))), ignores)
     return tuple(sorted(told, key=lambda finding: finding.order))
 
 

@@ -29,7 +29,7 @@ class _List:
     """
 
     key: str
-    names: tuple[str, ...]
+    names: Sequence[str]
     piece: Piece
 
     def place(self, name: str | None = None) -> Place:
@@ -126,7 +126,7 @@ def _intersected(survey: Survey) -> Iterator[Finding]:
         yield found("empty-allow", place, message, places)
 
 
-def _meanings(survey: Survey, each: _List) -> tuple[str, ...]:
+def _meanings(survey: Survey, each: _List) -> Sequence[str]:
     return survey.regions.meanings(each.names) if each.key == "regionAllow" else each.names
 
 

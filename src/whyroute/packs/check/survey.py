@@ -105,7 +105,7 @@ class Survey:
         found: dict[tuple[tuple[str, ...], int], list[str]] = {}
         of_parts: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
         for tenant, parts in self.parts.items():
-            key = tuple(part.name for part in parts[:-1]), parts[-1].value.rules
+            key = tuple(part.name for part in parts[:-1]), tuple(parts[-1].value.rules)
             rules = of_parts.get(key)
             if rules is None:
                 rules = of_parts[key] = tuple(dict.fromkeys(name for part in parts for name in part.value.rules))

@@ -141,7 +141,7 @@ class Requests:
         self._labels: dict[str, tuple[str | None, ...]] | None = None
         if pack.labels is not None:
             self._labels = {
-                key: label.values if key in self._default else (*label.values, None) for key, label in declared.items()
+                key: (*label.values, *(() if key in self._default else (None,))) for key, label in declared.items()
             }
         self._named = [_facts_of(each.value) for each in pack.capabilities.values()]
 

@@ -1,12 +1,9 @@
 """A pack as one document: what its files define, whatever they are called and however they are laid out."""
 
-import hashlib
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from ...basics.numbers import as_double
 from ...providers.provider_files import FORMAT_VERSION
 from .definitions import Definition
 from .sections import VERSION_KEY
@@ -14,7 +11,7 @@ from .sections import VERSION_KEY
 if TYPE_CHECKING:
     from .pack import Pack
 
-__all__ = ["digest_of", "pack_document"]
+__all__ = ["pack_document"]
 
 _LISTS = ("capabilities", "policies", "tenants", "rules", "waivers", "bundles", "descriptors")
 _MAPPINGS = ("labels", "conditions")
@@ -48,23 +45,3 @@ def _provider(provider: Definition[Any]) -> dict[str, Any]:
 
 def _dumped(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(by_alias=True, exclude_unset=True, mode="json")
-
-
-def digest_of(document: Mapping[str, Any]) -> str:
-    """SHA-256, in hexadecimal, of a document as canonical JSON (RFC 8785)."""
-    import rfc8785  # noqa: PLC0415 (few answers are made without a pack, and none of those needs it)
-
-    return hashlib.sha256(rfc8785.dumps(_doubles(document))).hexdigest()
-
-
-def _doubles(value: Any) -> Any:
-    """The same with its numbers as doubles: canonical JSON has no others."""
-    match value:
-        case Mapping():
-            return {key: _doubles(each) for key, each in value.items()}
-        case list() | tuple():
-            return [_doubles(each) for each in value]
-        case int() if not isinstance(value, bool):
-            return float(as_double(value))
-        case _:
-            return value

@@ -80,4 +80,5 @@ def _pack_of(name: str, sources: tuple[Source, ...], problems: list[Problem]) ->
         bundles=definitions.bundles,
         tests=definitions.tests,
         descriptors=definitions.descriptors,
+        sources=sources,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...basics.issues import Issue, child, kind_of, shown
 from ...catalog.catalog import Catalog
 from ...constraints.rulebook import Entry, Rulebook, rulebook_with
+from ...documents.canonical import digest_of
 from ...errors import InvalidRequestError
 from ...model.capability import Capability, read_capability
 from ...model.condition import Condition
@@ -18,8 +19,9 @@ from ...model.rule import Rule, Waiver
 from ...model.timestamps import moment_issues
 from ...solving.asked import LabelSource
 from ..source.problems import Place
+from ..source.sources import Source
 from .definitions import Definition
-from .documents import digest_of, pack_document
+from .documents import pack_document
 from .entries import EVERY, bundle_entry
 from .models import (
     BundleEntry,
@@ -66,6 +68,7 @@ class Pack:
         bundles: Several capabilities each that are routed together, by name.
         tests: Tests, by name.
         descriptors: Features and kinds beyond the built-in ones, by id.
+        sources: Its files, as they were read.
     """
 
     path: str
@@ -83,6 +86,7 @@ class Pack:
     bundles: Mapping[str, Definition[BundleEntry]]
     tests: Mapping[str, Definition[PackTest]]
     descriptors: Mapping[str, Definition[Descriptor]] = field(default_factory=dict)
+    sources: tuple[Source, ...] = field(default=(), repr=False, compare=False)
     _catalogs: dict[tuple[str, ...], Catalog] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

@@ -14,7 +14,6 @@ from ...constraints.named import Origin
 from ...engine.single import EngineName
 from ...model.capability import Capability, read_capability
 from ...model.condition import named_in
-from ...model.metadata import ProviderMetadata
 from ...model.provider import SetupFailure
 from ...model.timestamps import written
 from ...solving.asked import LabelSource, Provenance
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from ...wire.bundles import BundleRequest
     from .pack import Pack
 
-__all__ = ["Resolved", "ResolvedBundle", "candidates_document", "given", "metadata_document"]
+__all__ = ["Resolved", "ResolvedBundle", "candidates_document", "given"]
 
 R = TypeVar("R", "Request", "BundleRequest")
 
@@ -101,7 +100,7 @@ class _OfTenant(Generic[R]):
         """A wire request but for what it asks for: the candidates, the policy and some facts, the rules."""
         policy, places = self.policy, self.policy.origins.items()
         return {
-            "providers": [metadata_document(each) for each in self.catalog.metadata],
+            "providers": [each.to_dict() for each in self.catalog.metadata],
             "tenantPolicy": policy.clauses.to_dict(),
             **facts,
             **given(
@@ -260,8 +259,3 @@ def given(**values: Any) -> dict[str, Any]:
 def candidates_document(candidates: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, str]]:
     """A candidate for each of some slots, as they go over the wire."""
     return {slot: {"provider": provider, "model": model} for slot, (provider, model) in candidates.items()}
-
-
-def metadata_document(metadata: ProviderMetadata) -> dict[str, Any]:
-    """Metadata as it goes over the wire: what was given, and nothing filled in."""
-    return metadata.model_dump(by_alias=True, exclude_unset=True, mode="json")

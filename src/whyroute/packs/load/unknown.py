@@ -16,14 +16,15 @@ class _UnknownNameError(WhyrouteError):
     plural: ClassVar[str]
     without: ClassVar[str] = "it defines none"
 
-    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+    def __init__(self, name: str, known: Iterable[str] = (), where: str = "pack") -> None:
         setattr(self, self.what, name)
         self.known = tuple(known)
+        self.where = where
         listed = f"; the {self.plural} are {quoted(self.known, limit=8)}" if self.known else f"; {self.without}"
-        super().__init__(f"{shown(name)} is no {self.what} of the pack{did_you_mean(name, self.known) or listed}")
+        super().__init__(f"{shown(name)} is no {self.what} of the {where}{did_you_mean(name, self.known) or listed}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (getattr(self, self.what), self.known)
+        return type(self), (getattr(self, self.what), self.known, self.where)
 
 
 class UnknownTenantError(_UnknownNameError):

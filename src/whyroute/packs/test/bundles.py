@@ -1,6 +1,6 @@
 """What a test of a pack expects of a bundle, held against what the bundle comes to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...bundles.clashes import Clashes
 from ...bundles.explanation import BundleExplanation
@@ -63,7 +63,7 @@ def _picks(wanted: dict[str, TestCandidate], solved: JointSolved, unproved: tupl
         yield Mismatch("picks", expected, got, tuple(dict.fromkeys(notes)), None, asked or None)
 
 
-def _core(wanted: tuple[str, ...], solved: JointSolved, judge: Judge) -> Iterator[Mismatch]:
+def _core(wanted: Sequence[str], solved: JointSolved, judge: Judge) -> Iterator[Mismatch]:
     places = {constraint.id: index for index, constraint in enumerate(solved.constraints)}
     chosen = [places[name] for name in dict.fromkeys(wanted) if name in places]
     clashes = Clashes(solved)

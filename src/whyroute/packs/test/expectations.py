@@ -120,7 +120,7 @@ class Judge:
         yield Mismatch("every", expect.every, got, tuple(notes), first)
 
     def _rejected(
-        self, key: str, wanted: TestCandidate, by: tuple[str, ...] | None, solved: Solved
+        self, key: str, wanted: TestCandidate, by: Sequence[str] | None, solved: Solved
     ) -> Iterator[Mismatch]:
         expected: dict[str, Any] = as_wire(wanted)
         number = solved.catalog.number_of(wanted.provider, wanted.model)
@@ -138,7 +138,7 @@ class Judge:
         elif by is not None and set(by) != set(stopped):
             yield Mismatch(key, expected, stopped, tuple(self._strange(by, solved)), about)
 
-    def _core(self, wanted: tuple[str, ...], solved: Solved) -> Iterator[Mismatch]:
+    def _core(self, wanted: Sequence[str], solved: Solved) -> Iterator[Mismatch]:
         admitted = dict(zip(solved.constraints.ids, solved.constraints.admitted, strict=True))
         members = [admitted[name] for name in dict.fromkeys(wanted) if name in admitted]
         known = len(members) == len(set(wanted))

@@ -1,10 +1,12 @@
 """Running the tests of a pack: every tenant with every capability, or the bundle, is a case with its own result."""
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...basics.issues import did_you_mean, shown
@@ -13,8 +15,10 @@ from ...errors import InvalidRequestError, WhyrouteError
 from ...model.capability import Capability, read_capability
 from ...model.provider import DeclaredProvider
 from ...model.request_facts import fact_issues
+from ...model.timestamps import given_time, written
 from ...solving.request import Solved
 from ..load.definitions import Definition
+from ..load.loading import load_pack
 from ..load.models import PackTest
 from ..load.pack import Pack, chosen
 from ..source.problems import Place
@@ -144,9 +148,10 @@ class Results:
 
 
 def run_tests(
-    pack: Pack,
+    pack: Pack | str | os.PathLike[str],
     *,
-    now: str,
+    at: datetime | str | None = None,
+    now: datetime | str | None = None,
     match: str | None = None,
     tenant: str | None = None,
     capability: str | None = None,
@@ -161,8 +166,9 @@ def run_tests(
     test expects is worked out. A test stands for the operator too: it may set labels that are `from: operator`.
 
     Args:
-        pack: The pack.
-        now: The time of tests that have none: a date, or a date and time with its zone.
+        pack: A pack, or a file or a directory as `load_pack` takes it.
+        at: The time of tests that have none: as on the wire, or with its zone; the present when absent.
+        now: What `at` was called before; give one of them.
         match: Run the tests that have this in their name, whatever the case.
         tenant: Run their cases of this tenant alone.
         capability: Run their cases of this capability of the pack alone.
@@ -173,11 +179,17 @@ def run_tests(
 
     Raises:
         NoTestsError: The pack has no tests, or none that matches.
-        InvalidRequestError: `now` is no time.
+        InvalidRequestError: `at` is no time.
+        UnreadableFileError: The path is not there.
+        PackError: The pack is broken.
     """
-    issues = fact_issues({"at": now})
+    given = given_time(at, now) or datetime.now(UTC)
+    written_at = written(given) if isinstance(given, datetime) else given
+    issues = fact_issues({"at": written_at})
     if issues:
         raise InvalidRequestError(issues)
+    if not isinstance(pack, Pack):
+        pack = load_pack(pack)
     wanted = None if match is None else match.casefold()
     tests = [each for each in pack.tests.values() if wanted is None or wanted in each.name.casefold()]
     if not tests:
@@ -191,7 +203,7 @@ def run_tests(
     if not cases and (tenant is not None or capability is not None):
         raise NoTestsError(pack.path, about=_about(pack, tenant, capability))
     begun = clock()
-    runner = _Runner(pack, now, Gatherer(pack) if coverage else None)
+    runner = _Runner(pack, written_at, Gatherer(pack) if coverage else None)
     runner.expect(cases)
     found: list[CaseResult] = []
     before = begun
