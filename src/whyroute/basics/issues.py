@@ -51,7 +51,7 @@ class Issue(_PathAndMessage):
     VALUE: ClassVar = "value"
     """The sentence begins with the `value` at fault; it `wants` a string, number, integer, boolean or list instead."""
     NULL: ClassVar = "null"
-    """The sentence is about a null as such."""
+    """The value is null; `right` is the clause that says what would be right."""
     FOREIGN: ClassVar = "foreign"
     """No JSON text could hold the value, or the key of an object."""
     MISSING: ClassVar = "missing"

@@ -173,7 +173,7 @@ FilledText = Annotated[str, _text(1), WithJsonSchema({"type": "string", "minLeng
 
 def _not_null(value: Any) -> Any:
     if value is None:
-        raise broken("null is no value here; leave the key out", Issue.NULL)
+        raise broken("leave it out", Issue.NULL)
     return value
 
 

@@ -10,7 +10,7 @@ from ..basics.issues import Issue, did_you_mean, few_searches, pointer, quoted, 
 from ..errors import InvalidInputError
 from . import fields
 from .json_text import plain
-from .phrases import in_document_order, missing, missing_keys, unknown_key, wrong
+from .phrases import in_document_order, missing, missing_keys, null, unknown_key, wrong
 
 __all__ = ["issues_of", "models_in", "read_model"]
 
@@ -117,7 +117,8 @@ def _issue(path: str, kind: str, value: Any, context: Mapping[str, Any], choices
             return Issue(path, str(context["error"]))
         case fields.BROKEN:
             if value is None or "wants" not in context:
-                return Issue(path, context["message"], context.get("code", ""))
+                is_null = context.get("code") == Issue.NULL
+                return null(path, context["message"]) if is_null else Issue(path, context["message"])
             if isinstance(value, int | float) and not isinstance(value, bool) and context["wants"] != "list":
                 return Issue(path, f"{shown(value)}; {context['message']}", Issue.VALUE, value=value)
             return wrong(path, value, context["message"], wants=context["wants"])

@@ -13,6 +13,7 @@ __all__ = [
     "joined",
     "missing",
     "missing_keys",
+    "null",
     "unknown_key",
     "wrong",
 ]
@@ -47,7 +48,21 @@ def wrong(path: str, value: object, right: str, *, wants: str = "") -> Issue:
         right: What would be right, as a clause.
         wants: The type that would be right, where a value of another type may be meant to be of it.
     """
+    if value is None:
+        return null(path, right)
     return Issue(path, f"{found(value)}; {right}", Issue.VALUE, value=value, wants=wants)
+
+
+def null(path: str, right: str) -> Issue:
+    """The issue about a null.
+
+    Args:
+        path: JSON pointer of the null.
+        right: What would be right, as a clause.
+    """
+    token = path.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+    what = "null" if not token else f"item {token} is null" if token.isdecimal() else f"{shown(token)} is null"
+    return Issue(path, f"{what}; {right}", Issue.NULL, right=right)
 
 
 def missing(path: str, key: str, more: str = "") -> Issue:

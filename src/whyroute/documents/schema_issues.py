@@ -15,7 +15,7 @@ from jsonschema.validators import extend
 
 from ..basics.issues import MAX_ISSUES, Issue, child, did_you_mean, pointer, quoted, shown
 from .json_text import plain
-from .phrases import found, in_backticks, in_document_order, missing, missing_keys, unknown_key, wrong
+from .phrases import in_backticks, in_document_order, missing, missing_keys, null, unknown_key, wrong
 
 __all__ = ["capability_schema", "declaration_issues"]
 
@@ -120,7 +120,7 @@ def _wrong_type(error: ValidationError, path: str) -> Sentences:
     expected = _expected(error.schema) + _unit(error)
     key = error.path[-1] if error.path else None
     if value is None and key in _optional_keys():
-        yield Issue(path, f"`null`; leave {shown(key)} out, or give {expected}", Issue.VALUE, value=None)
+        yield null(path, f"leave it out, or give {expected}")
     elif isinstance(value, float) and error.validator_value == "integer":
         message = f"{shown(value)} is not an integer; {_subject(error)} is {expected}"
         yield Issue(path, message, Issue.VALUE, value=value)
@@ -149,7 +149,7 @@ def _not_listed(error: ValidationError, path: str) -> Sentences:
     choices: list[str] = _as_schema(error.schema)["enum"]
     listed = f"; {_subject(error)} is one of {in_backticks(choices, 'or')}"
     if not isinstance(value, str) or not value:
-        yield Issue(path, found(value) + listed, Issue.VALUE, value=value)
+        yield wrong(path, value, listed.removeprefix("; "))
     elif error.path[-1] == "op":
         yield Issue(path, _wrong_operator(value, choices))
     else:

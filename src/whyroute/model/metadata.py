@@ -20,6 +20,7 @@ from ..basics.frozen import FrozenDict
 from ..basics.issues import Issue, child, did_you_mean, few_searches, kind_of, quoted, shown
 from ..documents.fields import Amount, FilledList, FilledText, Listed, OrNone, PositiveInteger, Text, WireModel, refused
 from ..documents.json_text import Unreadable, plain
+from ..documents.phrases import null
 from ..errors import InvalidProviderError
 from .features import DEFAULT_KIND
 
@@ -422,7 +423,8 @@ def _wrong(path: str, value: Any, rest: str, wants: str = "") -> Issue:
     """The issue about a value, with what there is to say after what it is."""
     if isinstance(value, Unreadable) and value is not _NULL:
         return Issue(path, value.why + rest)
-    value = None if value is _NULL else value
+    if value is None or value is _NULL:
+        return null(path, rest.removeprefix("; "))
     return Issue(path, f"{shown(value)}, {kind_of(value)}{rest}", Issue.VALUE, value=value, wants=wants)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..basics.issues import Issue, child, did_you_mean, kind_of, shown
 from ..basics.numbers import Number, as_double
+from ..documents.phrases import null
 from .timestamps import moment_issues
 
 __all__ = ["fact_issues", "label_issues", "not_text", "token_issues"]
@@ -31,6 +32,8 @@ def label_issues(value: Any, path: str) -> list[Issue]:
 
 def not_text(path: str, value: Any) -> Issue:
     """The issue about a value that is no string."""
+    if value is None:
+        return null(path, "a string is expected")
     message = f"{shown(value)} is {kind_of(value)}; a string is expected"
     return Issue(path, message, Issue.VALUE, value=value, wants="string")
 

@@ -166,12 +166,11 @@ def test_policies_are_frozen_and_go_over_the_wire() -> None:
 
 
 BROKEN: list[tuple[Any, list[tuple[str, str]]]] = [
-    (None, [("", "`null`; an object is expected")]),
     ("acme", [("", "`acme`, a string; an object is expected")]),
     ([], [("", "an empty list; an object is expected")]),
     ({}, [("", "`tenantId` is missing")]),
     ({"tenant_id": "t"}, [("/tenant_id", "`tenant_id` is not a key here; did you mean `tenantId`?")]),
-    ({"tenantId": None}, [("/tenantId", "`null`; a string is expected")]),
+    ({"tenantId": None}, [("/tenantId", "`tenantId` is null; a string is expected")]),
     (
         {"tenantId": "t", "regionallow": [], "limits": 1},
         [
@@ -196,7 +195,7 @@ BROKEN: list[tuple[Any, list[tuple[str, str]]]] = [
             ("/maxTokensPerCall", "`0`; an integer of at least 1 is expected"),
             ("/tenantId", "`3`, a number; a string is expected"),
             ("/maxCostPerCallUsd", "`-0.5`; a number of at least 0 is expected"),
-            ("/providers/allow", "null is no value here; leave the key out"),
+            ("/providers/allow", "`allow` is null; leave it out"),
             ("/providers/Deny", "`Deny` is not a key here; the keys are `allow`, `deny`"),
             ("/providers/deny/1", "`1`, a number; a string is expected"),
             ("/models", "a list; an object is expected"),
@@ -207,7 +206,7 @@ BROKEN: list[tuple[Any, list[tuple[str, str]]]] = [
         {"tenantId": "t", "maxTokensPerCall": 1.5, "maxCostPerCallUsd": None, "providers": {"denny": ["a"]}},
         [
             ("/maxTokensPerCall", "`1.5`; an integer of at least 1 is expected"),
-            ("/maxCostPerCallUsd", "null is no value here; leave the key out"),
+            ("/maxCostPerCallUsd", "`maxCostPerCallUsd` is null; leave it out"),
             ("/providers/denny", "`denny` is not a key here; did you mean `deny`?"),
         ],
     ),
@@ -277,3 +276,10 @@ def test_messages_about_lists_name_their_owner(
     ]
     assert told in reason["message"]
     assert ("tenant" in reason["message"]) == (owner == "tenant")
+
+
+def test_a_policy_that_is_null_is_named() -> None:
+    for path, told in (("", "null; an object is expected"), ("/p", "`p` is null; an object is expected")):
+        with pytest.raises(InvalidPolicyError) as caught:
+            read_policy(None, path)
+        assert caught.value.issues == ((path, told),)

@@ -18,7 +18,7 @@ def test_strange_keys_come_before_missing_ones() -> None:
             "/whyNot/model: missing; a candidate is {provider, model}",
         ],
         "include": ["/include/0: `all` can't be included; there are `matched`, `explanation`, `request`"],
-        "preferredModel": ["/preferredModel: `null` is null; a string is expected"],
+        "preferredModel": ["/preferredModel: `preferredModel` is null; a string is expected"],
     }
 
 

@@ -82,7 +82,7 @@ def _as_written(issue: Issue, node: Node) -> str:
     told = issue.code == Issue.VALUE and shown(issue.data["value"]) == head
     if node.value is None:
         what = "nothing" if node.text == "" else "null"
-        return what + message[len(head) :] if told else message if issue.code == Issue.NULL else f"{what}; {message}"
+        return f"{what}; {issue.data.get('right', message)}"
     if told:
         message = node.written() + message[len(head) :]
     if wants == "string":

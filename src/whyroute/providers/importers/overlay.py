@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 from ...basics.issues import Issue, child, did_you_mean, kind_of, pointer, quoted, shown
 from ...documents.fields import Amount, Names, OrAbsent, WireModel
 from ...documents.json_text import plain
+from ...documents.phrases import null
 from ...errors import InvalidInputError
 from ...model.metadata import metadata_problems
 from ..provider_files import read_document
@@ -116,10 +117,9 @@ def _issue(details: ErrorDetails) -> Issue:
         found = "empty" if value in ("", [], {}) else f"{shown(value)}, {kind_of(value)}"
         message = f"{found}; {expected}"
     else:
-        message = details["msg"]
-        if value is not None:
-            message = f"{shown(value)}, {kind_of(value)}; {message}"
-    return Issue(pointer(place), message)
+        message = f"{shown(value)}, {kind_of(value)}; {details['msg']}"
+    at = pointer(place)
+    return null(at, expected or details["msg"]) if value is None else Issue(at, message)
 
 
 def _keys(depth: int) -> list[str]:

@@ -127,7 +127,7 @@ def test_an_embedding_provider_keeps_its_kind() -> None:
         ({"zzz": 1}, [("/zzz", "`zzz` is no key here; they are `note`, `unlisted`, `providers`")]),
         ({"unlisted": "yes"}, [("/unlisted", "`yes`, a string; `keep` or `drop` is expected")]),
         ({"providers": []}, [("/providers", "empty; an object is expected")]),
-        ({"providers": {"cloud": None}}, [("/providers/cloud", "`null`, null; an object is expected")]),
+        ({"providers": {"cloud": None}}, [("/providers/cloud", "`cloud` is null; an object is expected")]),
         (
             {"providers": {"clod": {}, "empty": {}, "cloud": {"from": "othr"}}},
             [
@@ -190,7 +190,7 @@ def test_an_embedding_provider_keeps_its_kind() -> None:
                 ("/providers/cloud/models/big/p95LatencyMs", "`fast`, a string; a number of at least 0 is expected"),
                 ("/providers/cloud/models/small/latency", "`latency` is no key here; did you mean `p95LatencyMs`?"),
                 ("/providers/cloud/regoin", "`regoin` is no key here; did you mean `region`?"),
-                ("/providers/other/region", "null is no value here; leave the key out"),
+                ("/providers/other/region", "`region` is null; leave it out"),
                 ("/providers/other/labels/a", "`1`, a number; a string is expected"),
                 ("/providers/other/p95LatencyMs", "`true`, a boolean; a number of at least 0 is expected"),
                 ("/providers/other/include/0", "`3`, a number; a string is expected"),
