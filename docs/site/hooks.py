@@ -20,7 +20,7 @@ _REFERENCE = {
     "bundles": ("Bundles", ["bundles"]),
     "explanations": ("Explanations", ["explanations", "render"]),
     "packs": ("Rule packs", ["packs"]),
-    "providers": ("Providers", ["providers"]),
+    "providers": ("Providers", ["providers", "calling"]),
     "errors": ("Errors", ["errors", "basics"]),
 }
 """The pages of the API reference: each one's title, and the packages whose public names it has, in order."""

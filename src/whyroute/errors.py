@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from json.encoder import JSONEncoder
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
@@ -207,11 +208,10 @@ class RejectionReason:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A candidate (or a provider that could not be set up) and why a requirement rejects it.
+    """A candidate (or a provider that could not be set up) and the `reason` for which a requirement rejects it.
 
     Attributes:
         id: `<providerId>/<modelName>`; under `provider set up` the provider id alone.
-        reason: Why.
         candidate: Its provider id and model name; None under `provider set up`.
     """
 
@@ -278,9 +278,7 @@ def reasons_text(reasons: Iterable[Reason]) -> Iterator[str]:
     """The JSON text of a list of reasons, in pieces."""
     yield "["
     for place, reason in enumerate(reasons):
-        if place:
-            yield ", "
-        yield from reason.iter_json()
+        yield from chain((", ",) if place else (), reason.iter_json())
     yield "]"
 
 
@@ -304,8 +302,7 @@ _json: Final = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 class UnsatisfiableError(WhyrouteError, Generic[E]):
     """Nothing satisfies all constraints of a request.
 
-    The reasons and the explanation cost time that grows with the catalog, so they are computed when first read;
-    so is the message, which a caller that falls back to something else never reads.
+    Its message, reasons and explanation are computed when first read, in time that grows with the catalog.
 
     Attributes:
         tenant_id: The policy's tenant; None when no policy was given.

@@ -124,6 +124,8 @@ def test_output_goes_to_a_file_without_colour(run: Any, tmp_path: Path) -> None:
     ("options", "expected"),
     [
         (["--why-not", "acme-eu/small"], "Why not acme-eu / small? It qualifies, in place 3"),
+        (["--why-not", "acme-eu / small"], "Why not acme-eu / small? It qualifies, in place 3"),
+        (["--why-not", "`acme-eu` / `small`"], "Why not acme-eu / small? It qualifies, in place 3"),
         (["--why-not", "globex-us/vista"], "Why not globex-us / vista? 1 constraint rejects it"),
         (["--why-not", "acme-eu/smal"], "It is not a candidate; near it are acme-eu / small"),
         (["--why-not-provider", "initech-de", "--why-not-model", "brot"], "Why not initech-de / brot? It is the pick"),
@@ -151,8 +153,8 @@ def test_why_not_that_reads_two_ways_lists_them(run: Any, tmp_path: Path) -> Non
     ran = run("explain", "-r", path, "--why-not", "a/b/c")
     assert ran.status == 2
     assert "`a/b/c` is ambiguous" in ran.err
-    assert "--why-not-provider 'a' --why-not-model 'b/c'" in ran.err
-    assert "--why-not-provider 'a/b' --why-not-model 'c'" in ran.err
+    assert "--why-not-provider a --why-not-model b/c" in ran.err
+    assert "--why-not-provider a/b --why-not-model c" in ran.err
     exact = run("explain", "-r", path, "--why-not-provider", "a/b", "--why-not-model", "c")
     assert "Why not a/b / c? It qualifies, in place 2" in exact.out
 

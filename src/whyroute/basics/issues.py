@@ -205,6 +205,7 @@ _LEFT: ContextVar[list[int] | None] = ContextVar("names that may still be compar
 _LONG = 200  # no name that is this long is taken for another
 _MANY = 1_000  # of more names than this, only those that begin or end like the name are compared with it
 _CUTOFF = 0.7
+_PART = 3  # characters that a text has at least which is taken for the beginning or the end of a name
 
 
 @lru_cache(maxsize=1024)
@@ -213,12 +214,37 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     exact = folded.get(wanted)
     if exact is not None:
         return exact
+    meant = _MEANT.get(wanted)
+    if meant is not None:
+        return meant if meant in known else None
+    part = _part(wanted, folded)
+    if part is not None:
+        return folded[part]
     comparable: Iterable[str] = folded
     if len(folded) > _MANY:
         ends = wanted[:3], wanted[-3:]
         comparable = islice((other for other in folded if other.startswith(ends[0]) or other.endswith(ends[1])), _MANY)
     found = get_close_matches(wanted, [other for other in comparable if _may_be_near(wanted, other)], 1, _CUTOFF)
     return folded[found[0]] if found else None
+
+
+def _part(wanted: str, known: Iterable[str]) -> str | None:
+    """The name that a text begins or ends, the shortest; else the longest that the text begins or ends with."""
+    if len(wanted) < _PART:
+        return None
+    whole = [name for name in known if name.startswith(wanted) or name.endswith(wanted)]
+    if whole:
+        nearest = min(whole, key=lambda name: (len(name), name))
+        if len(whole) == 1 or 2 * len(wanted) > len(nearest):  # what begins many names means none of them
+            return nearest
+    parts = [
+        name for name in known if 2 * len(name) > len(wanted) and (wanted.startswith(name) or wanted.endswith(name))
+    ]
+    return max(parts, key=lambda name: (len(name), name), default=None)
+
+
+_MEANT = {"callusd": "callUsd", "maxcallusd": "callUsd"}
+"""What texts mean whose letters are nearer to another name: a price of calls, not the cap on prices of tokens."""
 
 
 @lru_cache(maxsize=64)

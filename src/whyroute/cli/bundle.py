@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..basics.issues import shown
+from ..basics.issues import did_you_mean, quoted, shown
 from ..bundles.bundle import Bundle, outcome_of
 from ..bundles.explanation import BundleExplanation
 from ..errors import BundleUnsatisfiableError, WhyrouteError
@@ -125,7 +125,9 @@ def _pairs(asked: BundleRequest, texts: Sequence[str]) -> dict[str, tuple[str, s
     for text in texts:
         slot, equals, rest = text.partition("=")
         if not equals or slot not in known:
-            raise CommandError(f"{shown(text)} names no candidate; write SLOT=PROVIDER/MODEL, SLOT one of {known}")
+            near = did_you_mean(slot, known) if equals else ""
+            hint = near or f"; the slots are {quoted(known)}"
+            raise CommandError(f"{shown(text)} names no candidate of a slot; write SLOT=PROVIDER/MODEL{hint}")
         pair = candidate_named(asked.catalog, rest, None, None)
         assert pair is not None  # a text was given
         found[slot] = pair

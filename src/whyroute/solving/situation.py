@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from ..basics.issues import Issue, kind_of, shown
+from ..basics.issues import Issue, did_you_mean, kind_of, shown
 from ..basics.numbers import Number
 from ..catalog.catalog import Catalog
 from ..constraints.named import Origin, Origins
@@ -92,6 +92,19 @@ class RuleArguments(TypedDict, total=False):
     custom: "Iterable[Custom]"
 
 
+_BESIDE: Final = (
+    "policy",
+    "preferred_provider",
+    "preferred_model",
+    "setup_failures",
+    "engine",
+    "why_not",
+    "limits",
+    "limit",
+)
+"""What functions that take these arguments take beside them."""
+
+
 def situation_of(
     *,
     rules: "Rulebook | Iterable[Any]" = (),
@@ -104,6 +117,7 @@ def situation_of(
     capability_name: str | None = None,
     origins: Origins | None = None,
     custom: "Iterable[Custom]" = (),
+    **unknown: Any,
 ) -> tuple[Situation | None, Moment | None]:
     """Read the rules of a request and what they depend on, as `route` takes them, and its time.
 
@@ -112,7 +126,12 @@ def situation_of(
 
     Raises:
         InvalidRequestError: Something is broken; all issues.
+        TypeError: There is no such argument.
     """
+    for name in unknown:
+        raise TypeError(
+            f"{shown(name)} is no argument here{did_you_mean(name, (*_BESIDE, *RuleArguments.__annotations__))}"
+        )
     issues = _argument_issues(rules, waivers, capability_name, origins)
     if issues:
         raise InvalidRequestError(issues)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from whyroute import InvalidCapabilityError, InvalidProviderError, Issue, answer, define_capability
 from whyroute.basics import issues
-from whyroute.basics.issues import MAX_ISSUES, did_you_mean, quoted
+from whyroute.basics.issues import MAX_ISSUES, did_you_mean, near_name, quoted
 
 KNOWN = ("feature", "contextWindow", "costPerCall", "region", "p95LatencyMs", "providers", "models")
 
@@ -32,13 +32,41 @@ def test_did_you_mean(name: str, near: str | None) -> None:
     assert did_you_mean(name, KNOWN) == ("" if near is None else f"; did you mean `{near}`?")
 
 
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("embedding", ["embedder", "azure-de-embedding"], "azure-de-embedding"),
+        ("gpt-4o", ["gpt-4", "gpt-4o-mini", "gpt-4o-2024-08-06"], "gpt-4o-mini"),
+        ("anthropic-claude", ["claude", "clauded"], None),
+        ("my-claude-sonnet", ["claude-sonnet", "my-cloud"], "claude-sonnet"),
+        ("maxCallUsd", ["maxCostPerCallUsd", "callUsd"], "callUsd"),
+        ("maxCallUsd", ["maxCostPerCallUsd", "maxTokensPerCall"], None),
+        ("max", ["maxCostUsd", "maxTokens"], None),
+        ("ab", ["abacus"], None),
+    ],
+)
+def test_a_beginning_or_an_end_of_a_name_is_nearest(name: str, known: list[str], near: str | None) -> None:
+    assert near_name(name, known) == near
+
+
 _WORDS = st.text(st.sampled_from("abcde"), min_size=1, max_size=10)
 
 
 @given(_WORDS, st.lists(_WORDS, max_size=8, unique=True))
 def test_nothing_near_is_passed_over(name: str, known: list[str]) -> None:
-    found = get_close_matches(name, sorted(known), 1, 0.7)
-    assert did_you_mean(name, known) == (f"; did you mean `{found[0]}`?" if found and found[0] != name else "")
+    # Independent of the code: a part of a name comes first, then a name that is part, then likeness.
+    whole = sorted((len(each), each) for each in known if each.startswith(name) or each.endswith(name))
+    part = sorted((len(each), each) for each in known if name.startswith(each) or name.endswith(each))
+    part = [each for each in part if 2 * each[0] > len(name)]
+    if name in known:
+        near = None
+    elif len(name) >= 3 and whole and (len(whole) == 1 or 2 * len(name) > whole[0][0]):
+        near = whole[0][1]
+    elif len(name) >= 3 and part:
+        near = part[-1][1]
+    else:
+        near = next(iter(get_close_matches(name, sorted(known), 1, 0.7)), None)
+    assert did_you_mean(name, known) == ("" if near is None else f"; did you mean `{near}`?")
 
 
 def test_names_are_compared_at_length_only_where_it_may_pay(monkeypatch: pytest.MonkeyPatch) -> None:

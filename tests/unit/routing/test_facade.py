@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import whyroute as wr
 from house_style import broken_rules
 from naming import named
 from whyroute import InvalidRequestError, SetupFailure, WhyrouteError, explain, match, route
@@ -79,3 +80,11 @@ def test_no_error_of_another_library_comes_through() -> None:
     for given in cases:
         with pytest.raises(WhyrouteError):
             route(CAPABILITY, PROVIDERS, **given)
+
+
+@pytest.mark.parametrize("function", [wr.route, wr.match, wr.explain, wr.route_bundle, wr.explain_bundle])
+@pytest.mark.parametrize(("name", "near"), [("label", "labels"), ("polcy", "policy")])
+def test_a_misspelt_argument_is_named_with_the_one_that_is_near(function: Any, name: str, near: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        function({"needs": []}, [], **{name: {}})
+    assert str(caught.value) == f"`{name}` is no argument here; did you mean `{near}`?"
