@@ -336,7 +336,7 @@ class UnsatisfiableError(WhyrouteError, Generic[E]):
 
     @computed
     def reasons(self) -> tuple[Reason, ...]:
-        """For each constraint that rejected a candidate by itself, as no tie does: whom it admitted and rejected."""
+        """For each constraint that rejected a candidate by itself, as no tie does: what it admitted and rejected."""
         return self._make_reasons()
 
     @computed

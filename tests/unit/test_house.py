@@ -1,6 +1,7 @@
 """Each class has a name of its own, modules can be read at a sitting, and nothing is found by its identity."""
 
 import ast
+import re
 from collections import Counter
 
 from paths import ROOT
@@ -35,3 +36,13 @@ def test_nothing_is_found_by_its_identity() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
     ]
     assert calls == []
+
+
+def test_candidates_are_not_told_of_as_people() -> None:
+    paths = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").rglob("*.md")]
+    paths += [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".pyi", ".js", ".css", ".html")]
+    words = sum(
+        len(re.findall(r"\b(?:whoever|whom|nobody)\b", path.read_text("utf-8"), re.IGNORECASE)) for path in paths
+    )
+    assert len(paths) > 100
+    assert words <= 5

@@ -167,7 +167,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` when a known name is near `name`, else the empty string.
 
     The same mistake may stand in an input thousands of times, so what was near is remembered. Within `few_searches`,
-    nothing is near any more once so many names were compared that nobody reads the answers.
+    nothing is near any more once so many names were compared that the answers are too many to read.
     """
     near = near_name(name, known)
     return "" if near is None else f"; did you mean {shown(near)}?"

@@ -107,7 +107,7 @@ class BundleLimitError(WhyrouteError):
 
 
 def outcome_of(solved: JointSolved) -> Bundle | BundleUnsatisfiableError | BundleLimitError:
-    """The best bundle, or the error that says that there is none, or that nobody knows."""
+    """The best bundle, or the error that says that there is none, or that it is not known."""
     found = solved.best
     if found.numbers is not None:
         best = ranked_bundle(solved, found.numbers, found.proved)

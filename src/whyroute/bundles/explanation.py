@@ -30,7 +30,7 @@ _RANKED = 5
 
 @dataclass(frozen=True, slots=True)
 class SlotUnknown:
-    """A fact about a candidate that nobody supplied, and that a constraint of a slot or a tie asks for.
+    """An unknown fact about a candidate, which a constraint of a slot or a tie asks for.
 
     Attributes:
         slot: The name of the slot.
@@ -127,7 +127,7 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
 
     @computed
     def unknowns(self) -> tuple[SlotUnknown, ...]:
-        """Facts that nobody supplied and that stand in the way, of each slot in turn, then of the ties."""
+        """Unknown facts that stand in the way, of each slot in turn, then of the ties."""
         return tuple(islice(_unknowns(self.solved, self.limits.unknowns), self.limits.unknowns))
 
     # Always.
@@ -168,7 +168,7 @@ class BundleExplanation(Explained[JointSolved, Mapping[str, tuple[str, str]], Jo
 
 
 def reasons_of_bundle(solved: JointSolved) -> tuple[Reason, ...]:
-    """For each constraint that rejects a candidate, in order, whom it admits and whom it rejects, with why.
+    """For each constraint that rejects a candidate, in order, which candidates it admits and rejects, with why.
 
     The requirement of a slot's own constraint begins with the slot's name and a colon, as its id does.
     """

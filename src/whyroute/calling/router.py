@@ -33,7 +33,7 @@ class Router:
         pack: A rule pack, or the path of one.
         registry: The providers; None: those of the pack, which can be routed to and not called.
         policies: Instead of a pack, the policy of each tenant.
-        operator_labels: The labels that whoever runs the program sets.
+        operator_labels: The labels that the operator sets.
 
     Raises:
         InvalidPolicyError: A policy is broken, or is another tenant's.

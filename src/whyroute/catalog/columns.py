@@ -23,7 +23,7 @@ _JOURNAL_LENGTH = 32
 
 
 class _Sets(dict[str, int]):
-    """The set of candidates of each value; that of a value that nobody has is empty."""
+    """The set of candidates of each value; that of a value that no candidate has is empty."""
 
     __slots__ = ()
 

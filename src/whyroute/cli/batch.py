@@ -57,7 +57,7 @@ def command(
         for number, line in enumerate(one_object_a_line(file, lines_of(file, source)), start=1):
             batch.answer(line, number, answers)
             if size is None:
-                answers.flush()  # whoever feeds the lines one by one waits for each answer
+                answers.flush()  # a program that feeds the lines one by one waits for each answer
             if update is not None:
                 update(advance=len(line) + 1, answered=number)
         if number == 0:

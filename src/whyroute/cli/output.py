@@ -53,14 +53,14 @@ class CommandError(Exception):
 
 
 class ReaderGoneError(Exception):
-    """Whoever reads standard output has enough, and closed it."""
+    """The reader closed standard output."""
 
 
 @contextmanager
 def settled(status: int) -> Iterator[None]:
     """Prints the answer of a command whose exit status is decided, and ends it.
 
-    The status stands, too, when whoever reads the answer closes standard output before its end.
+    The status stands, too, when the reader closes standard output before its end.
 
     Raises:
         typer.Exit: Always, with the status, but for another exception from within.
@@ -76,7 +76,7 @@ def standard_output() -> Iterator[TextIO]:
 
     Raises:
         CommandError: It is closed or can't be written.
-        ReaderGoneError: Whoever reads it has closed it.
+        ReaderGoneError: The reader closed it.
     """
     if sys.stdout is None:
         raise CommandError("standard output is closed")
@@ -171,7 +171,7 @@ def sink(output: Path | None) -> Iterator[BinaryIO]:
 
     Raises:
         CommandError: It can't be written.
-        ReaderGoneError: Whoever reads standard output has closed it.
+        ReaderGoneError: The reader closed it.
     """
     if output is None:
         with standard_output() as stream:
@@ -200,7 +200,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
     Raises:
         CommandError: It can't be written.
-        ReaderGoneError: It is a pipe, and whoever reads it has closed it.
+        ReaderGoneError: It is a pipe, and its reader closed it.
     """
     try:
         if (stream := _straight(path)) is not None:

@@ -26,7 +26,7 @@ def progress_bar(
         text: What stands before the bar; `{task.fields[NAME]}` is one of the fields.
         wanted: Whether it is shown; None: where stderr is a terminal.
         columns: What stands behind it.
-        total: How much there is to do; None while nobody knows.
+        total: How much there is to do; None while that is unknown.
         fields: What the text tells of.
 
     Yields:

@@ -84,7 +84,7 @@ def command(
                 )
         except WhyrouteError as error:
             raise not_loaded(error, pack) from None
-        # The status stands when whoever reads the answer has enough before its end; one who watches is told of it.
+        # The status stands when the reader closes the answer before its end; one who watches is told of it.
         with suppress(*() if watch else (ReaderGoneError,)):
             _print(results, format, output, f"whyroute test {shlex.quote(pack)}", everything=everything)
         if fail_under is not None and results.coverage is not None and results.coverage.percent < fail_under:

@@ -78,13 +78,13 @@ Origins = Mapping[str, Sequence[Origin]]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a rule says of itself; of a clause, whom to ask.
+    """What a rule says of itself; of a clause, the contact.
 
     Attributes:
         because: Why there is this rule.
-        contact: Whom to ask about it.
+        contact: The contact for questions about it.
         waivable: Whether a waiver may lift it.
-        shadow: Whether it is only tried out, and rejects nobody.
+        shadow: Whether it is only tried out, and rejects no candidate.
     """
 
     because: str | None = None
@@ -107,7 +107,7 @@ class NamedConstraint:
         admitted: The set of candidate numbers it admits.
         catalog: The catalog it was compiled against.
         origins: Where it is written, when that is known.
-        about: What a rule says of itself; of a clause, whom to ask.
+        about: What a rule says of itself; of a clause, the contact.
     """
 
     id: str
@@ -144,7 +144,7 @@ class NamedConstraint:
 
     @property
     def contact(self) -> str | None:
-        """Whom to ask about this rule or clause, when that is known."""
+        """The contact for this rule or clause, when that is known."""
         return self.about.contact
 
     @property
@@ -154,7 +154,7 @@ class NamedConstraint:
 
     @property
     def shadow(self) -> bool:
-        """Whether it is a rule that is only tried out: it rejects nobody, whatever its counts are."""
+        """Whether it is a rule that is only tried out: it rejects no candidate, whatever its counts are."""
         return self.about.shadow
 
     @property

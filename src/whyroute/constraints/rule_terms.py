@@ -1,4 +1,4 @@
-"""Rules as terms: what a rule compares, whom it admits, and which comparisons decided."""
+"""Rules as terms: what a rule compares, what it admits, and which comparisons decided."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,7 +96,7 @@ class RuleTerm:
         return tuple(dict.fromkeys(each.leaf.field for each, value in self.deciding(observed) if value is None))
 
     def lacking(self, catalog: Catalog, members: int) -> Iterator[tuple[str, int]]:
-        """The facts for want of which it rejects some of a set, each with whom, in the order they are looked at."""
+        """The facts for want of which it rejects some of a set, each with the candidates, in order."""
         undecided = members & self.undecided(catalog)
         concerned: dict[str, list[int]] = {}
         for number in positions(undecided):

@@ -1,6 +1,6 @@
 """Evaluating conditions in Kleene's three values: on the catalog's index for all candidates at once, or one by one.
 
-A fact that nobody supplied makes a comparison unknown; `not`, `any` and `all` go on from there as Kleene's strong logic
+An unknown fact makes a comparison unknown; `not`, `any` and `all` go on from there as Kleene's strong logic
 has it. On the index a value is a pair of sets: the candidates for which the condition certainly holds, and those for
 which it certainly does not.
 """

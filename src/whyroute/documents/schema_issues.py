@@ -81,7 +81,7 @@ def declaration_issues(document: Any, *, empty_needs: bool = False) -> list[Issu
             continue
         errors.append((path, error))
         if len(errors) == MAX_ISSUES:
-            # Nobody reads the sentences of the others, which take long to find and to make.
+            # The sentences of the others are not read, which take long to find and to make.
             more = [Issue("", "more problems are not looked for; correct these first")]
             break
     for path, error in errors:

@@ -1,4 +1,4 @@
-"""A time by which a piece of work has to be done, for whoever works for somebody who won't wait any longer.
+"""A time by which a piece of work has to be done, for work whose caller won't wait any longer.
 
 Work in a thread can't be ended from outside. What may take long asks here, from time to time, whether it still should.
 """

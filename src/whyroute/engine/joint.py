@@ -355,7 +355,7 @@ def search(
         budget: What the search may take.
 
     Raises:
-        SpentError: The budget is used up; what was found so far is met, but nobody knows whether it is the best.
+        SpentError: The budget is used up; what was found so far is met, and may not be the best.
     """
     orders = [sorted(range(len(rows)), key=rows.__getitem__) for rows in reduced.costs]
     sorted_costs = [[rows[at] for at in order] for rows, order in zip(costs, orders, strict=True)]

@@ -38,7 +38,7 @@ class Limits:
         corrections: Minimal sets of constraints to drop.
         relaxations: Corrections that are turned into edits and solved again.
         near_misses: Candidates that don't qualify; None: all of them.
-        unknowns: Facts that nobody supplied; None: all of them.
+        unknowns: Unknown facts; None: all of them.
         ranking: Candidates that qualify; None: all of them.
 
     Raises:

@@ -87,7 +87,7 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
 
     @property
     def shadows(self) -> tuple[NamedConstraint, ...]:
-        """The rules that are only tried out; they reject nobody, and their counts say what they would do."""
+        """The rules that are only tried out; they reject no candidate, and their counts say what they would do."""
         return self.solved.shadows
 
     @computed
@@ -124,7 +124,7 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
 
     @computed
     def unknowns(self) -> tuple[Unknown, ...]:
-        """Facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
+        """Unknown facts that stand in the way, those with the fewest other failures first."""
         return tuple(unknowns(self.solved, self.limits.unknowns))
 
     @computed
@@ -229,7 +229,7 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
 
     @computed
     def redundant(self) -> tuple[NamedConstraint, ...]:
-        """The constraints that reject nobody whom the others don't reject."""
+        """The constraints that make no difference: the others reject the same candidates."""
         return tuple(
             constraint
             for constraint, others in zip(self.constraints, self._admitted_by_others(), strict=True)
@@ -260,7 +260,7 @@ class Explanation(Explained[Solved, tuple[str, str], NamedConstraint, Relaxation
         """The explanation as a graph, whose nodes are strings without meaning and tell by their `kind` what they are.
 
         - `constraint`: id, label, owner, how many it admitted and rejected, cores: the numbers of those it is in, and
-          shadow: whether it is a rule that is only tried out; then no edge leads to it, and its counts say whom it
+          shadow: whether it is a rule that is only tried out; then no edge leads to it, and its counts say what it
           would reject.
         - `candidate`: provider, model, whether it admits (qualifies) and is the pick. An edge of kind `rejected`, with
           code and message, leads to every constraint that rejects it.

@@ -50,7 +50,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A fact about a candidate that nobody supplied, and that a constraint asks for.
+    """An unknown fact about a candidate, which a constraint asks for.
 
     Attributes:
         candidate: The candidate.
@@ -163,7 +163,7 @@ def _first(limit: int | None, solved: Solved, part_of: Callable[[int], int]) -> 
 
 
 def unknowns(solved: Solved, limit: int | None) -> Iterator[Unknown]:
-    """The facts that nobody supplied and that stand in the way, those with the fewest other failures first."""
+    """The unknown facts that stand in the way, those with the fewest other failures first."""
     missing = list(_missing(solved))
     concerned = 0
     for _, _, members in missing:

@@ -1,4 +1,4 @@
-"""An explanation as a graph: candidates, constraints, what rejects whom, what clashes, what would have to change."""
+"""An explanation as a graph: candidates, constraints, what rejects what, what clashes, what would have to change."""
 
 from collections.abc import Iterator
 from itertools import islice

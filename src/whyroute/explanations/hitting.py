@@ -50,7 +50,7 @@ def hitting_sets(hits: Sequence[int], members: Sequence[Sequence[int]], limit: i
             whatever the edges. Beyond, when it is used up, what was found so far is the beginning of the full list;
             when nothing was, some sets are made greedily, which are minimal and may not be the smallest.
     """
-    # Whoever is alone in an edge is in every hitting set; only the edges that these leave open are to be solved.
+    # What is alone in an edge is in every hitting set; only the edges that these leave open are to be solved.
     seen = repeated = 0
     for hit in hits:
         repeated |= seen & hit

@@ -103,7 +103,7 @@ _OTHERS = bytes.maketrans(b"\0\1", b"\1\0")
 
 
 class _Split:
-    """Whom a constraint admits and whom it rejects: for each candidate in input order 1 where it does, else 0."""
+    """What a constraint admits and rejects: for each candidate in input order 1 where it does, else 0."""
 
     def __init__(self, roster: _Roster, members: int) -> None:
         self.roster = roster
@@ -173,7 +173,7 @@ class _Selection(WireSequence[T]):
         return hash(tuple(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Whoever gets it has no catalog to read from.
+        # Its receiver has no catalog to read from.
         return tuple, (list(self),)
 
     def __repr__(self) -> str:
@@ -239,7 +239,7 @@ class _Rejections(_Selection[Rejection]):
 
     def _observed(self, part: slice, selectors: bytes) -> list[Hashable]:
         if isinstance(self._term, FeatureTerm):
-            return [False] * selectors.count(1)  # nobody is rejected for a feature that it has
+            return [False] * selectors.count(1)  # no candidate is rejected for a feature that it has
         providers = compress(self._roster.providers[part], selectors)
         return list(self._term.observe_all(providers, compress(self._roster.models[part], selectors)))
 

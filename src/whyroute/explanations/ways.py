@@ -29,7 +29,7 @@ class MissingFact:
     Attributes:
         name: The fact in plain words.
         constraint: The constraint that asks for it.
-        candidates: The first ten of those that nobody supplied it for, in rank order.
+        candidates: The first ten of those for which it is unknown, in rank order.
         count: How many they are in all.
     """
 
@@ -54,10 +54,10 @@ class WaysOut(Generic[C, R]):
     Attributes:
         bounds: The caller moves thresholds and lists of its own.
         policy: The policy's owner allows more.
-        facts: Somebody finds out what nobody supplied.
+        facts: Somebody finds out what is unknown.
         dropped: The caller gives up a need, or asks for another kind; of a bundle, that is among `bounds`.
         waivers: A rule's owner waives it.
-        fixed: The rules that stand in the way and are nobody's to change here: they can't be waived.
+        fixed: The rules that stand in the way and can't be changed here: they can't be waived.
     """
 
     bounds: tuple[R, ...]
@@ -98,7 +98,7 @@ def _facts(explanation: Explanation) -> Iterator[MissingFact]:
 
 
 def _lacking(constraint: NamedConstraint, members: int) -> Iterator[tuple[str, int]]:
-    """The facts for want of which alone a constraint rejects some of a set, and whom."""
+    """The facts for want of which alone a constraint rejects some of a set, and which."""
     catalog = constraint.catalog
     if constraint.owner == "rule":
         for field, lacking in cast("RuleTerm", constraint.term).lacking(catalog, members):

@@ -122,7 +122,7 @@ class NameLists(WireModel):
     """
 
     allow: OrAbsent[Names] = Field(
-        default=None, description="only these, and nobody when it is empty; absent: everyone who is not denied"
+        default=None, description="only these, and none when it is empty; absent: all that are not denied"
     )
     deny: OrAbsent[Names] = Field(default=None, description="not these, even where they are allowed too")
 

@@ -99,7 +99,7 @@ class ProviderMetadata(_Open):
     capability_kind: Text = Field(default=DEFAULT_KIND, description="matched by equality; absent: llm-inference")
     fallback: StrictBool = Field(default=False, description="counts only when nothing else qualifies")
     labels: Annotated[Mapping[Text, Text], AfterValidator(FrozenDict)] = Field(
-        default_factory=FrozenDict, description="bookkeeping of whoever manages the provider"
+        default_factory=FrozenDict, description="bookkeeping of the provider's owner"
     )
 
     def __hash__(self) -> int:
@@ -181,7 +181,7 @@ def _of_wire(meta: Any) -> ProviderMetadata:
 
 
 def routable_problems(value: Any, path: str) -> tuple[list[Problem], Any]:
-    """`metadata_problems` outside a rule pack, where nobody would keep a provider to the tenants that it is for."""
+    """`metadata_problems` outside a rule pack, where nothing keeps a provider to the tenants that it is for."""
     problems, found = metadata_problems(value, path)
     if isinstance(value, Mapping) and "onlyTenants" in value:
         message = (

@@ -28,7 +28,7 @@ class SetupFailure(WireModel):
     """A registered provider that its registry could not set up; it is never a candidate."""
 
     provider_id: str
-    message: str = Field(description="why, in a sentence for whoever made the call; no secrets")
+    message: str = Field(description="why, in a sentence for the caller; no secrets")
 
 
 ProviderSetupFailure = SetupFailure

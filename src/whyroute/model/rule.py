@@ -86,7 +86,7 @@ class Rule(Grammatical):
 
     name: str = Field(description="unique; its constraint is `rules/<name>`", min_length=1)
     because: str = Field(description="why there is this rule: what a rejected caller reads", min_length=1)
-    owner: OrAbsent[str] = Field(default=None, description="whom to ask about it", min_length=1)
+    owner: OrAbsent[str] = Field(default=None, description="the contact for questions about it", min_length=1)
     when: OrAbsent[When] = Field(
         default=None,
         description="the requests that it applies to; where that is unknown, `require` and `forbid` apply, "
@@ -114,7 +114,8 @@ class Rule(Grammatical):
         json_schema_extra={"pattern": MOMENT_PATTERN},
     )
     mode: Literal["enforce", "shadow"] = Field(
-        default="enforce", description="shadow: it rejects nobody, and the answer says what enforcing it would give"
+        default="enforce",
+        description="shadow: it rejects no candidate, and the answer says what enforcing it would give",
     )
 
     @classmethod
@@ -383,7 +384,7 @@ def _waivable_issues(document: Mapping[str, Any], path: str) -> list[Issue]:
     if not isinstance(document["waivable"], bool):
         return [wrong(path, document["waivable"], "true or false is expected", wants="boolean")]
     if document["waivable"] and "prefer" in document:
-        return [Issue(path, "a preference rejects nobody, so that there is nothing to waive")]
+        return [Issue(path, "a preference rejects no candidate, so that there is nothing to waive")]
     return []
 
 

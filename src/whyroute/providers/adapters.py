@@ -84,7 +84,7 @@ class AwsCredentials:
         access_key_id: The key's id.
         secret_access_key: The key.
         session_token: Only with temporary credentials.
-        expiration: When they end, with a time zone; None when they don't or nobody knows.
+        expiration: When they end, with a time zone; None when they don't, or it is not known.
     """
 
     access_key_id: str
@@ -284,7 +284,7 @@ class _Event(WireModel):
 
 
 class PrepareProgress(_Event):
-    """Preparation goes on. An adapter fills in what it knows; whoever shows it shows what is there."""
+    """Preparation goes on. An adapter fills in what it knows."""
 
     kind: Literal["progress"] = "progress"
     message: OrNone[str] = None

@@ -27,7 +27,7 @@ ONLY_IN_PACKS = (
     "`onlyTenants` is for rule packs, where requests name their tenant; "
     "use `whyroute route PACK --tenant ...`, or leave the provider out"
 )
-"""Why a provider that only some tenants may see is refused where nobody says whose request it is."""
+"""Why a provider that only some tenants may see is refused where the tenant of a request is unknown."""
 
 _LIMITING = ("policies", "everyTenant", "tenants", "rules", "waivers")
 _LIMITS = "{} limits what may be used, and only the providers are read here; use `whyroute route PACK --tenant ...`"

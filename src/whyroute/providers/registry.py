@@ -224,6 +224,6 @@ class ProviderRegistry:
 
 
 def _require_text(value: Any, name: str) -> None:
-    """A name of another type would be another tenant, whom nobody finds."""
+    """A name of another type would be another tenant, which nothing finds."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` is {kind_of(value)}; a string is expected")

@@ -85,7 +85,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def tenant_rows(comparison: Comparison, limit: int | None = None) -> tuple[list[tuple[TenantVerdict, str]], int, int]:
-    """The tenants for whom something differs, each with what; how many more there are; for how many nothing does."""
+    """The tenants for which something differs, each with what; how many more there are; for how many nothing does."""
     changed = [each for each in comparison.tenants if each.changed]
     listed = changed if limit is None else changed[:limit]
     return (

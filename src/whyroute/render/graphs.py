@@ -237,7 +237,13 @@ def _label(node: Attributes) -> Iterator[str]:
                 yield f"in {'core' if len(node['cores']) == 1 else 'cores'} {_short(_numbers(node['cores']))}"
         case "core":
             yield f"core {node['number']}"
-            yield "can't hold together" if node["size"] > 1 else "admits nobody" if node["size"] else "no candidates"
+            yield (
+                "can't hold together"
+                if node["size"] > 1
+                else "admits no candidate"
+                if node["size"]
+                else "no candidates"
+            )
         case "relaxation":
             yield f"way out {node['number']} ({', '.join(node['owners'])})"
             yield from wrap(printable(node["text"]), _LABEL_LENGTH, max_lines=4, placeholder=" ...")

@@ -67,12 +67,12 @@ def constraint_lines(explanation: Explanation) -> Iterator[Line]:
         )
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     for place, (name, label, owner, admits, rejects) in enumerate(rows):
-        nobody = place > 0 and admits == "0"
+        none = place > 0 and admits == "0"
         yield (
             ("  " + name.ljust(widths[0]), "dim" if place == 0 else "cyan"),
             ("  " + label.ljust(widths[1]), "dim" if place == 0 else ""),
             ("  " + owner.ljust(widths[2]), "dim"),
-            ("  " + admits.rjust(widths[3]), "dim" if place == 0 else ("bold red" if nobody else "")),
+            ("  " + admits.rjust(widths[3]), "dim" if place == 0 else ("bold red" if none else "")),
             ("  " + rejects.rjust(widths[4]), "dim" if place == 0 else ""),
         )
 

@@ -141,7 +141,7 @@ def policy_lines(policy: PolicyInForce, at: str) -> Iterator[Line]:
             f"  {mark}"
             for mark, given in (
                 (_period(rule.from_, rule.until, at), not rule.is_in_force(at)),
-                ("shadow: it rejects nobody", rule.shadow),
+                ("shadow: it rejects no candidate", rule.shadow),
                 ("waivable", rule.waivable),
             )
             if given

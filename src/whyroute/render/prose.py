@@ -122,7 +122,7 @@ def _clashes(explanation: Explanation) -> list[Line]:
         lines.extend((("  " + printable(named(each, tenant)), ""), (_admits(each), "dim")) for each in first)
     for core in cores[1:]:
         together = joined([printable(named(each, tenant)) for each in core])
-        verb = "admits nobody" if len(core) == 1 else "can't hold together"
+        verb = "admits no candidate" if len(core) == 1 else "can't hold together"
         lines.append((("Also, ", "dim"), (f"{together} {verb}", "")))
     if "cores" in explanation.truncated:
         lines.append(((f"There are more clashes than the {len(cores)} looked for", "dim"),))
@@ -206,7 +206,7 @@ def _ways_out(explanation: Explanation) -> list[Line]:
     tell("your own bounds", ways.bounds)
     tell(f"the policy{'' if tenant is None else f' of tenant {printable(shown(tenant))}'}", ways.policy)
     if ways.facts:
-        lines.append((("Ways out: facts nobody supplied", "bold"),))
+        lines.append((("Ways out: unknown facts", "bold"),))
         lines += [_measure(fact) for fact in ways.facts]
     tell("a waiver", ways.waivers)
     tell("giving something up", ways.dropped)
@@ -245,14 +245,14 @@ def dead_ends(found: Sequence[DeadEnd], *, everything: bool = False) -> Iterator
 
 
 def _fixed(constraint: NamedConstraint) -> Line:
-    """A rule that can't be waived, with whom to ask and why there is it."""
+    """A rule that can't be waived, with its contact and why it exists."""
     contact = "" if constraint.contact is None else f" (ask {printable(constraint.contact)})"
     because = "" if constraint.because is None else f": {printable(constraint.because)}"
     return ("  -  ", "bold"), (printable(named(constraint, None)), "cyan"), (contact, "dim"), (because, "")
 
 
 def _measure(fact: MissingFact) -> Line:
-    """One line for a fact and a constraint, whoever lacks it."""
+    """One line for a fact and a constraint, for all candidates that lack it."""
     more = f" and {fact.count - 1} more" if fact.count > 1 else ""
     return (
         ("  -  ", "bold"),

@@ -212,7 +212,7 @@ def _columns(mismatch: Mismatch) -> tuple[Cell, Cell]:
             return [" + ".join(map(printable, expected)) or "(empty)"], cores or ["something qualifies"]
 
 
-_UNKNOWN: Final = {"fallback": "nothing qualifies", "unsatisfiable": "nobody knows"}
+_UNKNOWN: Final = {"fallback": "nothing qualifies", "unsatisfiable": "not known"}
 
 
 def _picks(expected: Mapping[str, Any], got: Mapping[str, Any] | None) -> tuple[Cell, Cell]:
@@ -236,7 +236,7 @@ def _sides(expected: Sequence[str], got: Sequence[str]) -> tuple[Cell, Cell]:
     if not got:
         return list(expected), ["nothing qualifies"]
     if not expected:
-        return ["nobody"], list(got)
+        return ["none"], list(got)
     missing = [each for each in expected if each not in got]
     more = [each for each in got if each not in expected]
     both = [each for each in expected if each in got]

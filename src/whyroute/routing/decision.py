@@ -185,7 +185,7 @@ def unsatisfiable(solved: Solved) -> CapabilityUnsatisfiableError:
 
 
 def _failed(solved: Solved) -> str:
-    """That nothing qualifies, the constraints that admit nobody, and whoever could not be set up."""
+    """That nothing qualifies, the constraints that admit no candidate, and the providers that could not be set up."""
     way = _stands_in_the_way(solved.constraints)
     return f"{_NO_CANDIDATE}: {way}{setup_clause(solved.setup_failures)}"
 

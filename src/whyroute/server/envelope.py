@@ -89,7 +89,7 @@ FAULT: Final = ApiError("internal-server-error", "a fault of the server's own; i
 
 
 def api_error(error: WhyrouteError) -> ApiError:
-    """An error of the library as one of HTTP. Unknown kinds are faults, whose text is nobody's business."""
+    """An error of the library as one of HTTP. Unknown kinds are faults, whose text stays inside."""
     if isinstance(error, ApiError):
         return error
     if error.code == "unknown-tenant":  # its sentence names the other tenants

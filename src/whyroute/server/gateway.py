@@ -38,7 +38,7 @@ _HEADERS: Final = (
 
 
 class CallerGoneError(Exception):
-    """Whoever made the request has hung up."""
+    """The caller has hung up."""
 
 
 class Visit:
@@ -154,7 +154,7 @@ class Gateway:
         if host in (self._hosts or ()):
             return True
         try:
-            return ip_address(host).is_loopback  # nobody else's name resolves to an address that is named as such
+            return ip_address(host).is_loopback  # no other tenant's name resolves to an address that is named as such
         except ValueError:
             return False
 

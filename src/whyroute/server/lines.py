@@ -1,4 +1,4 @@
-"""Lines of JSON, written by a thread of their own: whoever has something to say never waits for a disk or a pipe."""
+"""Lines of JSON, written by a thread of their own: no caller waits for a disk or a pipe."""
 
 import json
 import os
@@ -210,7 +210,7 @@ class LineWriter:
     def _run(self) -> None:
         ending = False
         while not ending:
-            # It looks from time to time: being woken for each line would hold up whoever puts it.
+            # It looks from time to time: being woken for each line would hold up the caller.
             ending = self._ending.wait(_GATHER_SECONDS)
             while self._queue:
                 self._write(self._batch())

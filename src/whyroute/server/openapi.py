@@ -52,7 +52,7 @@ def _document() -> Json:
             {"name": "capabilities", "description": "What can be asked for."},
             {"name": "providers", "description": "Who could serve it."},
             {"name": "routing", "description": "Who does serve it, and why."},
-            {"name": "operations", "description": "For whoever runs the service."},
+            {"name": "operations", "description": "For the operator of the service."},
         ],
         "paths": paths,
         "components": {

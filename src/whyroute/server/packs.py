@@ -61,7 +61,7 @@ class PackKeeper:
         path: The pack.
         storage: Where the last good pack is kept.
         deployment: The name under which it is kept; None: none is kept, and none that was kept is served.
-        operator_labels: Labels that whoever runs the service sets; a pack must take them.
+        operator_labels: Labels that the operator sets; a pack must take them.
         tenant: The tenant that is served, where there is but one; a pack must name it.
 
     Attributes:

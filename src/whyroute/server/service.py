@@ -74,7 +74,7 @@ class Service:
         """Whose request it is.
 
         Raises:
-            ApiError: The token names nobody.
+            ApiError: The token is not accepted.
         """
         if self.tokens is None:
             return Caller(self.tenant or "")

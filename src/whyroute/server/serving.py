@@ -62,7 +62,7 @@ class Settings:
         tokens: The file of tokens; None: none are asked for, on loopback alone.
         tenant: The one tenant that is served without tokens.
         database: An SQLAlchemy URL, or the path of an SQLite file.
-        labels: Labels of every request that whoever runs the server sets.
+        labels: Labels of every request that the operator sets.
         decisions: The log of decisions; None for none.
         cursor_keys: The file of keys for cursors; None: one is made at the start.
         reload: Whether the pack is watched.
@@ -93,7 +93,7 @@ def serve(settings: Settings, *, remark: Remark, refuse: Refuse) -> int:
 
     Args:
         settings: What to serve, and how.
-        remark: Says a sentence to whoever started the server.
+        remark: Says a sentence to the operator.
         refuse: Says what is wrong with something that was to be loaded.
 
     Returns:
@@ -272,7 +272,7 @@ class _Running:
         return keys
 
     def _refused_tokens(self, error: WhyrouteError) -> None:
-        self._tell("tokens-refused", f"nobody is recognised: {error.message}")
+        self._tell("tokens-refused", f"no token is accepted: {error.message}")
 
     def _tell(self, event: str, sentence: str) -> None:
         self.remark(sentence)

@@ -202,7 +202,7 @@ class Storage:
         try:
             return self._quick_asker.number(self._version_query, _hash(tenant))
         except StorageUnavailableError:
-            return None  # somebody else may be at it: whoever can wait finds out
+            return None  # somebody else may be at it: a caller that can wait finds out
 
     def load(self, tenant: str) -> tuple[int, tuple[Registration, ...]]:
         """A tenant's version and its registrations, in the order they were made.
@@ -248,7 +248,7 @@ class Storage:
         with self._answering(), self._engine.connect() as connection:
             self._advance(connection, key)
             if not connection.execute(delete(_PROVIDERS).where(where)).rowcount:
-                connection.rollback()  # nothing changed, and nobody has to read everything again
+                connection.rollback()  # nothing changed, and no reader starts again
                 return False
             connection.commit()
             return True
@@ -297,7 +297,7 @@ class Storage:
         except SQLAlchemyError as error:
             if self._is_postgresql and _is_silence(error):
                 self._outage.begins()
-            # Its text may hold what was written; whoever runs the database finds the rest in its log.
+            # Its text may hold what was written; the operator of the database finds the rest in its log.
             raise StorageUnavailableError from None
         else:
             self._outage.ends()

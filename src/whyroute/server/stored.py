@@ -55,7 +55,7 @@ class StoredRegistry(HydratingRegistry):
             StorageUnavailableError: The database does not answer.
         """
         pack = self._pack()
-        pack.policy(tenant)  # nobody else's name is looked up, or kept
+        pack.policy(tenant)  # no other tenant's name is looked up, or kept
         with stepping_aside():
             version = self._storage.version(tenant)
         held = self._held.get(tenant)
@@ -104,7 +104,7 @@ class StoredRegistry(HydratingRegistry):
     # The protocol.
 
     def register(self, tenant: str, provider: ModelProvider | Registration) -> None:
-        """Keep a registration, or a provider's metadata: it can be routed to, and is called by whoever has it."""
+        """Keep a registration, or a provider's metadata: it can be routed to."""
         self.add(tenant, self._registration(provider))
 
     def replace(self, tenant: str, provider: ModelProvider | Registration) -> None:

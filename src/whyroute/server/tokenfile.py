@@ -19,7 +19,7 @@ _Stamp = tuple[int, int, int]
 class TokenFile:
     """The tokens of a file, as they are now.
 
-    While the file is gone or broken nobody is recognised: what it last said may be what was to be taken back.
+    While the file is gone or broken no token is accepted: what it last said may be what was to be taken back.
 
     Args:
         path: The file.
@@ -67,7 +67,7 @@ class TokenFile:
 
 
 def change_tokens(path: Path, change: Callable[[Sequence[Token]], Sequence[Token]]) -> None:
-    """Change a file of tokens as a whole: whoever reads it sees the old one or the new one. It is made if need be.
+    """Change a file of tokens as a whole: a reader sees the old one or the new one. It is made if need be.
 
     Raises:
         UnreadableFileError: It can't be read or written.

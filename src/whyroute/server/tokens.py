@@ -1,4 +1,4 @@
-"""Bearer tokens: what a file keeps of them, and whom a token names."""
+"""Bearer tokens: what a file keeps of them, and which caller a token names."""
 
 import base64
 import hashlib
@@ -172,7 +172,7 @@ def tokens_text(tokens: Iterable[Token]) -> str:
 
 
 def authenticate(tokens: KnownTokens, headers: Iterable[tuple[bytes, bytes]], now: datetime) -> Caller:
-    """Whom the `Authorization` header names. How long it takes tells nothing of the hashes that are kept.
+    """The caller that the `Authorization` header names. How long it takes tells nothing of the hashes that are kept.
 
     Raises:
         ApiError: `auth-missing`, `auth-expired` or `auth-revoked`.

@@ -1,4 +1,4 @@
-"""What a request of a tenant may name: for completion on the page, and for whoever writes requests."""
+"""What a request of a tenant may name: for completion on the page, and for authors of requests."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["vocabulary"]
 
 
 def vocabulary(pack: Pack, tenant: str, holdings: Holdings) -> dict[str, Any]:
-    """The capabilities of the pack and the names that the tenant's candidates give rise to; nobody else's."""
+    """The capabilities of the pack and the names that the tenant's candidates give rise to; no other tenant's."""
     metadata = holdings.catalog.metadata
     kinds = dict.fromkeys((*BUILT_IN_KINDS, *(each.capability_kind for each in metadata)))
     regions = sorted({each.region for each in metadata} | set(pack.regions))

@@ -109,7 +109,7 @@ class JointConstraint:
 
     @property
     def contact(self) -> str | None:
-        """Whom to ask about this rule, when it says so."""
+        """The contact for this rule, when it says so."""
         return None if self.first is None else self.first.contact
 
     @property
@@ -196,7 +196,7 @@ class JointSolved:
     def in_order(self) -> Iterator[tuple[tuple[int, ...], bool]]:
         """The bundles, best first: the candidates of each, and whether no better one can be missing before it.
 
-        While there is a bundle of regular candidates, the others don't count. Whoever asks for one more pays for a few
+        While there is a bundle of regular candidates, the others don't count. One more costs for a few
         searches: the space without the bundles that were found is split into parts, each with its own best
         (Lawler, "A procedure for computing the K best solutions to discrete optimization problems", Management Science
         18, 1972), and a part is searched when its bound comes up.

@@ -57,7 +57,7 @@ TieBreaks = Sequence[TieBreak]
 class Scores:
     """The score of every candidate at once, exactly: integers sliced by bit.
 
-    Nobody changes one; a frozen one takes several times as long to make.
+    It is never changed; a frozen one takes several times as long to make.
 
     A candidate's score is `(low + unit * n) * 10**exponent`, where bit k of n tells whether the candidate is in
     slice k. Adding a weight to a set of candidates is a ripple-carry addition over the slices.
@@ -188,7 +188,7 @@ class _Classes:
         self.ends = array("I")
 
     def find_next(self) -> bool:
-        """Find the next class, unless all are found. Whoever reads them goes by `ends`, which is extended last."""
+        """Find the next class, unless all are found. Readers go by `ends`, which is extended last."""
         with self._lock:
             if not self._rest:
                 return False
@@ -312,7 +312,7 @@ class Ranking:
         return self.starting(0)
 
     def numbers(self) -> list[int]:
-        """All numbers, best first. Nothing is kept of it, for whoever reads them once."""
+        """All numbers, best first, to be read once: nothing is kept."""
         found: list[int] = []
         for part in (self.hinted, self.members & ~self.hinted):
             rest = part

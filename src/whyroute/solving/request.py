@@ -141,7 +141,7 @@ class Solved:
 
     @property
     def shadows(self) -> tuple[NamedConstraint, ...]:
-        """The rules that are only tried out, each with whom it would admit."""
+        """The rules that are only tried out, each with what it would admit."""
         if self.active is None:
             return ()
         catalog, origins = self.catalog, None if self.situation is None else self.situation.origins

@@ -37,7 +37,7 @@ class Situation:
         labels: What the request says of itself.
         capability: The capability's name; None when it is declared in place.
         origins: Where constraints are written, by their ids.
-        contacts: Whom to ask about clauses, by their constraints' ids.
+        contacts: The contact for clauses, by their constraints' ids.
         custom: Constraints of the caller's own.
     """
 
@@ -74,7 +74,7 @@ class RuleArguments(TypedDict, total=False):
         regions: Groups of regions: the name of a group means its members too, in needs, policies and rules.
         labels: What the request says of itself; rules may look at it.
         at: The request's time, which decides about rules and waivers with dates; the present when absent.
-        tokens: What the call uses, `prompt` and `completion`; without it nobody knows what the call costs.
+        tokens: What the call uses, `prompt` and `completion`; without it the price of the call is unknown.
         capability_name: The capability's name; rules may look at it.
         origins: Where constraints are written, by their ids.
         custom: Constraints of the caller's own.

@@ -21,7 +21,7 @@ KINDS: Final = ("same", "different", "sum", "max")
 EXACT_FIELDS: Final[Mapping[str, Callable[[Candidate], str | None]]] = {
     "provider": lambda candidate: candidate.metadata.id,
     "model": lambda candidate: candidate.model.name,
-    # Two regions that nobody named may be one or two.
+    # Two unnamed regions may be one or two.
     "region": lambda candidate: (
         None if candidate.metadata.region == UNSPECIFIED_REGION else str(candidate.metadata.region)
     ),

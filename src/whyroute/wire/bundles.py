@@ -78,7 +78,7 @@ class BundleRequest(Answerable[JointSolved, BundleOutcome, Mapping[str, tuple[st
         )
 
     def outcome(self, solved: JointSolved) -> BundleOutcome:
-        """The bundle, or the error that says that there is none, or that nobody knows."""
+        """The bundle, or the error that says that there is none, or that it is not known."""
         return outcome_of(solved)
 
     def hints(self, solved: JointSolved) -> tuple[UnmetHint, ...]:

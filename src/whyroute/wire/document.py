@@ -84,7 +84,7 @@ class WireRequest(WireModel):
                 "properties": {"prompt": _COUNT, "completion": _COUNT},
             }
         ),
-    ] = Field(default=None, description="What the call uses; without it nobody knows what the call costs.")
+    ] = Field(default=None, description="What the call uses; without it the price of the call is unknown.")
     regions: OrAbsent[Mapping[str, tuple[str, ...]]] = Field(
         default=None,
         description="Groups of regions: the name of a group means its members too. Groups may name groups.",
@@ -103,7 +103,7 @@ class WireRequest(WireModel):
         default=None, description="Where constraints are written, by their ids."
     )
     contacts: OrAbsent[Mapping[str, Text]] = Field(
-        default=None, description="Whom to ask about the clauses of the policy, by the ids of their constraints."
+        default=None, description="The contact for the clauses of the policy, by the ids of their constraints."
     )
     why_not: OrAbsent[CandidateNames] = Field(default=None, description="A candidate to compare with the pick.")
     include: OrAbsent[tuple[Annotated[Include, _schema({"enum": list(get_args(Include))})], ...]] = Field(

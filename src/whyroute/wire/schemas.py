@@ -67,7 +67,7 @@ def request_schema() -> dict[str, Any]:
         capability.pop(key)
     capability["properties"]["needs"].pop("minItems")
     provider = _without_other_names(of_model(ProviderMetadata, definitions), ProviderMetadata)
-    provider["properties"]["onlyTenants"] = False  # nobody would keep it to them
+    provider["properties"]["onlyTenants"] = False  # nothing would keep it to them
     for name, model in (("ModelInfo", ModelInfo), ("ModelCost", ModelCost)):
         definitions[name] = _without_other_names(definitions[name], model)
     own = {model.__name__: of_model(model, definitions) for model in (TenantPolicy, SetupFailure, Rule, Waiver)}
@@ -388,7 +388,10 @@ def _explanation_schema() -> dict[str, Any]:
                 "items": _object({"candidate": _REF_CANDIDATE, "failed": failed}),
                 "description": "Fewest failures first, then in rank order.",
             },
-            "redundant": {**identifiers, "description": "Constraints that reject nobody that the others don't."},
+            "redundant": {
+                **identifiers,
+                "description": "Constraints that make no difference: the others reject the same candidates.",
+            },
         },
         {
             "hints": deepcopy(HINTS),
@@ -426,7 +429,7 @@ def of_model(model: type[BaseModel], definitions: dict[str, Any]) -> dict[str, A
 
 
 def _without_other_names(schema: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """Metadata takes keys that nobody knows, but not the names in Python of those that it has."""
+    """Metadata takes unknown keys, but not the names in Python of those that it has."""
     names = {name: False for name, field in model.model_fields.items() if (field.alias or name) != name}
     return {**schema, "properties": {**schema["properties"], **names}}
 

@@ -1,4 +1,4 @@
-"""What explanations of packs say beside the constraints: whom to ask, what is only tried out, and what `show` lists."""
+"""What explanations of packs say beside the constraints: the contact, what is only tried out, and what `show` lists."""
 
 import io
 import json

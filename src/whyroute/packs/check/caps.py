@@ -1,4 +1,4 @@
-"""Caps that reject nobody."""
+"""Caps that reject no candidate."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def idle_caps(survey: Survey) -> Iterator[Finding]:
 def _idle(survey: Survey, part: Part, key: str, told: str, beyond: int) -> Iterator[Finding]:
     place = part.piece.value(key)
     if not beyond:
-        yield found("idle-cap", place, f"`{key}` rejects nobody: {told}")
+        yield found("idle-cap", place, f"`{key}` rejects no candidate: {told}")
         return
     stricter = _stricter(survey, part, key)
     if stricter is not None:

@@ -38,7 +38,7 @@ class _Use:
     Attributes:
         written: The name.
         negated: Whether a miss of it lets something through anywhere.
-        view: The candidates that those see for whom it holds.
+        view: The candidates that the tenants see for which it holds.
         rules: The rules that it decides.
         within_providers: Whether a list of providers that are allowed stands beside it.
         in_condition: Whether it stands in a condition, which has globs, and not in a list of a policy or a need.
@@ -59,7 +59,7 @@ class _Root:
     Attributes:
         piece: The condition.
         negated: Whether it is one that rejects.
-        view: The candidates that those see for whom it holds.
+        view: The candidates that the tenants see for which it holds.
         rule: The rule whose condition it is.
         approves: Whether what meets it is approved, not only preferred or rejected.
     """
@@ -312,7 +312,7 @@ def ambiguous_models(survey: Survey) -> Iterator[Finding]:
 
 
 def _approved(survey: Survey) -> Iterator[tuple[Place, str, int]]:
-    """The model names that are approved without a provider, each with whom."""
+    """The model names that are approved without a provider, each with the candidates."""
     for use in _list_uses(survey):
         if use.written.field == "model" and not use.negated and not use.within_providers:
             yield use.written.place, use.written.value, survey.having("model", use.written.value) & use.view

@@ -32,7 +32,7 @@ def idle_preferences(survey: Survey, explained: frozenset[str]) -> Iterator[Find
         if PRICE_OF_CALL in entry.fields and list(calls) == [None]:
             without = [each.name for each in calls[None]]
             why = f"; {quoted(without, limit=_NAMED_AT_MOST)} has no `tokens`" if without else ""
-            message = f"rule {shown(name)} prefers nobody, because nobody knows what a call costs{why}"
+            message = f"rule {shown(name)} prefers no candidate, because the price of a call is not known{why}"
         elif entry.rule.order is not None:
             field = shown(entry.rule.order.field)
             message = f"rule {shown(name)} orders by {field}, which none of the candidates that its tenants see has"

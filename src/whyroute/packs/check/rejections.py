@@ -1,4 +1,4 @@
-"""Rules held against the pack's candidates: whom they reject, and whether that makes a difference."""
+"""Rules held against the pack's candidates: which they reject, and whether that makes a difference."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,10 +23,10 @@ _ALWAYS: Final[Guard] = (None, None, None)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whom a rule rejects of the candidates that its tenants see, whatever the call costs.
+    """What a rule rejects of the candidates that its tenants see, whatever the call costs.
 
     Attributes:
-        never: It rejects nobody, whatever the call.
+        never: It rejects no candidate, whatever the call.
         always: It rejects everybody, whatever the call and the tenant.
     """
 
@@ -35,7 +35,7 @@ class Verdict:
 
 
 def verdicts(survey: Survey) -> dict[str, Verdict]:
-    """Of every rule that requires or forbids and holds for a tenant who sees anything: whom it rejects."""
+    """Of every rule that requires or forbids and holds for a tenant that sees anything: what it rejects."""
     found_verdicts: dict[str, Verdict] = {}
     for name, entry, condition in survey.rejecting():
         views = [group.view for group in survey.groups_of_rule[name] if group.view]
@@ -51,11 +51,11 @@ def verdicts(survey: Survey) -> dict[str, Verdict]:
 def idle_and_blanket_rules(
     survey: Survey, judged: Mapping[str, Verdict], explained: frozenset[str]
 ) -> Iterator[Finding]:
-    """Rules that reject nobody, and rules that reject everybody.
+    """Rules that reject no candidate, and rules that reject all.
 
     Args:
         survey: The pack.
-        judged: Whom the rules reject.
+        judged: What the rules reject.
         explained: The rules that other findings say enough about.
     """
     for name, verdict in judged.items():
@@ -70,7 +70,7 @@ def idle_and_blanket_rules(
 
 
 def unknown_facts(survey: Survey) -> Iterator[Finding]:
-    """Candidates that a rule rejects only because nobody says a fact about them."""
+    """Candidates that a rule rejects only because a fact about them is unknown."""
     for name, entry, condition in survey.rejecting():
         view = survey.view_of_rule(name) if survey.groups_of_rule[name] else 0
         lifted = _lifted(survey, entry)
@@ -84,7 +84,7 @@ def unknown_facts(survey: Survey) -> Iterator[Finding]:
             if call is None and "callUsd" in condition.fields:
                 names = [each.name for each in capabilities]
                 without = f"; {quoted(names, limit=_NAMED_AT_MOST)} has no `tokens`" if names else ""
-                message = f"rule {shown(name)} rejects candidates because nobody knows what a call costs{without}"
+                message = f"rule {shown(name)} rejects candidates because the price of a call is not known{without}"
                 yield found(
                     "rejected-unknown", place, message, [each.place() for each in capabilities[:_NAMED_AT_MOST]]
                 )
@@ -150,7 +150,7 @@ class _Counter:
 def redundant_rules(survey: Survey, judged: Mapping[str, Verdict]) -> Iterator[Finding]:
     """Rules whose every rejection another rule makes as well, whenever they apply and for whomever they hold.
 
-    Of rules that make each other redundant, the last ones are told. Rules that reject nobody or everybody are left
+    Of rules that make each other redundant, the last ones are told. Rules that reject no candidate or all are left
     out, on either side, and so are those that depend on what a call costs. Costs a few set operations per rule and
     group of tenants.
     """
@@ -242,6 +242,8 @@ def _redundant(
         None,
     )
     others = [one] if one is not None else [other for other in common if members & surely[other]]
-    message = f"rule {shown(name)} rejects nobody whom {quoted(others, limit=_NAMED_AT_MOST)} would not reject as well"
+    message = (
+        f"rule {shown(name)} rejects no candidate that {quoted(others, limit=_NAMED_AT_MOST)} would not reject as well"
+    )
     also = [survey.pack.rules[other].place(survey.pack.rules[other].value.effect) for other in others[:_NAMED_AT_MOST]]
     return found("redundant-rule", rule.place(rule.value.effect), message, also)

@@ -26,7 +26,7 @@ __all__ = ["Group", "Survey"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tenants for whom the same rules hold and who see the same candidates.
+    """Tenants for which the same rules hold and who see the same candidates.
 
     Attributes:
         rules: The names of the rules, in order.
@@ -60,7 +60,7 @@ class Survey:
         self._values: dict[str, tuple[str, ...]] = {}
         self._applies: dict[tuple[str, str], bool | None] = {}
 
-    # Who sees what, and for whom what holds.
+    # Which tenant sees what, and what holds for which.
 
     @cached_property
     def views(self) -> Mapping[str, int]:
@@ -92,7 +92,7 @@ class Survey:
 
     @cached_property
     def tenants_of_policy(self) -> Mapping[str, tuple[str, ...]]:
-        """For each policy, the tenants for whom it holds."""
+        """For each policy, the tenants for which it holds."""
         found: dict[str, list[str]] = {name: [] for name in self.pack.policies}
         for tenant, parts in self.parts.items():
             for part in parts[:-1]:
@@ -114,7 +114,7 @@ class Survey:
 
     @cached_property
     def groups_of_rule(self) -> Mapping[str, tuple[Group, ...]]:
-        """For each rule, the groups of tenants for whom it holds."""
+        """For each rule, the groups of tenants for which it holds."""
         found: dict[str, list[Group]] = {name: [] for name in self.pack.rules}
         for group in self.groups:
             for rule in group.rules:
@@ -122,7 +122,7 @@ class Survey:
         return {name: tuple(groups) for name, groups in found.items()}
 
     def view_of_rule(self, name: str) -> int:
-        """The candidates that the tenants see for whom a rule holds; all of them where it holds for none."""
+        """The candidates that the tenants see for which a rule holds; all of them where it holds for none."""
         return self._or_all(group.view for group in self.groups_of_rule[name])
 
     def view_of_part(self, part: Part) -> int:
@@ -225,7 +225,7 @@ class Survey:
         return compiled(node, self.nodes, self._order)
 
     def known(self, condition: Compiled, call: Call | None = None) -> Known:
-        """For whom a condition holds, and for whom it does not."""
+        """The candidates for which a condition holds, and those for which it does not."""
         return EvalContext(self.pack.groups, call).known(condition, self.catalog)
 
     @property

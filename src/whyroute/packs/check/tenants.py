@@ -14,7 +14,7 @@ __all__ = ["unroutable_tenants"]
 
 
 def unroutable_tenants(survey: Survey) -> Iterator[Finding]:
-    """Tenants for whom no candidate is left, whichever capability of the pack is asked for and whatever its labels.
+    """Tenants for which no candidate is left, whichever capability of the pack is asked for and whatever its labels.
 
     None is told where the pack has no providers: they are registered while the service runs.
     """

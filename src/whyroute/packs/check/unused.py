@@ -21,7 +21,9 @@ def unused_rules(survey: Survey) -> Iterator[Finding]:
         if not survey.groups_of_rule[name]:
             places = naming.get(name, [])
             what = "only policies that hold for no tenant have it" if places else "no policy and no tenant has it"
-            yield found("unused-rule", rule.piece.value("name"), f"rule {shown(name)} holds for nobody: {what}", places)
+            yield found(
+                "unused-rule", rule.piece.value("name"), f"rule {shown(name)} holds for no tenant: {what}", places
+            )
 
 
 def unused_conditions(survey: Survey) -> Iterator[Finding]:

@@ -122,7 +122,7 @@ def compare_packs(
 
 
 def _untold(done: int, total: int) -> None:
-    """Nobody is told how far it got."""
+    """Progress is not reported."""
 
 
 @dataclass(frozen=True, slots=True)

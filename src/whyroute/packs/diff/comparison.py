@@ -63,7 +63,7 @@ class Cause:
         change: Whether it is in NEW alone, in OLD alone, in both but not the same, or the same in both: then it is the
             facts of the candidates that changed.
         because: Why there is this rule.
-        contact: Whom to ask.
+        contact: The contact.
         origins: Where it is written: in NEW what rejects now, in OLD what rejected before.
         counterpart: Where the other pack has it, when it is not the same there.
         waivers: The waivers of the rule that one of the packs alone has.
@@ -314,7 +314,7 @@ class BundleChange:
     Attributes:
         bundle: Its name.
         redefined: Whether its slots, or what ties them, are others.
-        tenants: For whom it comes to something else; none when it was only redefined.
+        tenants: Those for which it comes to something else; none when it was only redefined.
         old: What it comes to for them in OLD; None when there are none.
         new: Likewise, in NEW.
         origin: Where NEW has it.

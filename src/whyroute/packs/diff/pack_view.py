@@ -22,7 +22,7 @@ __all__ = ["PackView", "Rejecting", "RouteFacts", "capability_of", "preferring"]
 
 @dataclass(frozen=True, slots=True)
 class RouteFacts:
-    """What a request asks for, under one of the packs, whoever the tenant is.
+    """What a request asks for, under one of the packs, for any tenant.
 
     Attributes:
         capability: The declaration.
@@ -70,7 +70,7 @@ class Rejecting:
         admitted: The candidates that it admits.
         same: What makes it the same in the other pack.
         because: Why there is this rule.
-        contact: Whom to ask.
+        contact: The contact.
         origins: Where it is written.
         waivers: The waivers that lift it.
     """

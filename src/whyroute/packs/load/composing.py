@@ -256,7 +256,7 @@ class _Composer:
         return node
 
     def _put(self, node: Node) -> None:
-        """Hand a complete value to whoever holds it."""
+        """Hand a complete value to its holder."""
         if not self.holders:
             self.root = node
             return

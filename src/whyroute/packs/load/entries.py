@@ -132,7 +132,7 @@ _INNER_KEYS: Final = {"cost": _keys_of(ModelCost), "thinking": _keys_of(ModelThi
 def _provider_issues(document: Any, path: str, *, own: Collection[str] = _OWN_KEYS) -> tuple[list[Issue], Any]:
     """What is wrong with a provider, and its metadata when nothing is.
 
-    Unlike on the wire, keys that nobody knows are refused: a slip would open it.
+    Unlike on the wire, unknown keys are refused: a slip would open it.
     """
     given = document
     if isinstance(document, dict):
@@ -306,7 +306,7 @@ def _slot_entry_issues(slot: Any, path: str) -> list[Issue]:
 
 
 def _empty_issues(expect: Mapping[str, Any]) -> Iterable[Issue]:
-    """Keys that would hold whatever the request comes to; nobody `admitted`, though, says something."""
+    """Keys that would hold whatever the request comes to; an empty `admitted`, though, says something."""
     for key, what in (("rejected", "candidate"), ("picks", "slot")):
         if isinstance(expect.get(key), dict | list) and not expect[key]:
             yield wrong(child("/expect", key), expect[key], f"`{key}` names at least one {what}")

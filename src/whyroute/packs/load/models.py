@@ -44,7 +44,7 @@ class LabelDeclaration(WireModel):
     set_by: OrAbsent[Literal["operator"]] = Field(
         default=None,
         alias="from",
-        description="`operator`: whoever runs the service sets it (`--label`); a request that names it is refused",
+        description="`operator`: the operator of the service sets it (`--label`); a request that names it is refused",
     )
 
 
@@ -120,7 +120,7 @@ class Descriptor(WireModel):
 
 class _Part(WireModel):
     name: Name = Field(description="what `extends` and `everyTenant` call it")
-    owner: OrAbsent[str] = Field(default=None, description="whom to ask about it")
+    owner: OrAbsent[str] = Field(default=None, description="the contact for questions about it")
     extends: Names = Field(default=(), description="parts that it adds to; the combination is never looser than a part")
     rules: Names = Field(default=(), description="names of rules that hold wherever this part does")
 

@@ -136,12 +136,12 @@ class Pack:
 
     @cached_property
     def everything(self) -> Catalog:
-        """The candidates of all providers, whoever sees them, indexed once."""
+        """The candidates of all providers, for all tenants, indexed once."""
         return self.catalog_without(())
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
-        """All rules by name, with all waivers, whoever they hold for, read once: tenants share them."""
+        """All rules by name, with all waivers, for all tenants, read once: tenants share them."""
         book = rulebook_with(
             [each.value for each in self.rules.values()],
             [each.value for each in self.waivers.values()],
@@ -204,7 +204,7 @@ class Pack:
             at: The time of the request: a date, or a date and time with its zone.
             preferred_provider: A hint: candidates of this provider come first.
             preferred_model: A hint: candidates of this model name come first.
-            operator_labels: The labels that whoever runs the service sets.
+            operator_labels: The labels that the operator sets.
             why_not: A (provider id, model name) to compare with the pick.
             catalog: Candidates to route among instead of those that the tenant sees.
 
@@ -266,7 +266,7 @@ class Pack:
             bundle: The name of a bundle of the pack, or `slots` and `together` as the pack has them.
             labels: What the request says of itself.
             at: The time of the request: a date, or a date and time with its zone.
-            operator_labels: The labels that whoever runs the service sets.
+            operator_labels: The labels that the operator sets.
             why_not: For some slots, a (provider id, model name) to compare with the pick.
             catalog: Candidates to route among instead of those that the tenant sees.
 
@@ -338,7 +338,7 @@ class Pack:
         )
 
     def operator_label_issues(self, labels: Mapping[str, str]) -> list[Issue]:
-        """What is wrong with the labels that whoever runs the service sets; any may be set where none are declared."""
+        """What is wrong with the labels that the operator sets; any may be set where none are declared."""
         issues: list[Issue] = []
         for key, value in labels.items():
             if self.labels is not None:

@@ -64,7 +64,7 @@ class PolicyInForce:
         parts: The policies that it is combined from, in the order in which they combine; the tenant itself last.
         clauses: The combination.
         origins: For each constraint of a clause or a rule, by its id, where it is written.
-        contacts: For each constraint of a clause, whom to ask, where the policies say so.
+        contacts: For each constraint of a clause, the contact, where the policies say so.
         rules: The rules, each once.
         waivers: The tenant's waivers of these rules.
     """

@@ -27,7 +27,7 @@ Json = dict[str, Any]
 def pack_schema() -> Json:
     """The schema of one file of a pack: a copy of one's own.
 
-    It describes the shapes. What entries say of each other, such as a policy that nobody defines, only loading tells.
+    It describes the shapes. What entries say of each other, such as an undefined policy, only loading tells.
     """
     capability = capability_schema()
     definitions: Json = capability.pop("$defs")
@@ -130,13 +130,13 @@ def _capability(declaration: Json, definitions: Json) -> Json:
 
 
 def _provider(definitions: Json) -> Json:
-    """A provider as on the wire, but without keys that nobody knows: there, a slip would go unnoticed."""
+    """A provider as on the wire, but without unknown keys: there, a slip would go unnoticed."""
     provider = {**of_model(ProviderMetadata, definitions), "additionalProperties": False}
     for model in (ModelInfo, ModelCost, ModelThinking):
         definitions[model.__name__]["additionalProperties"] = False
     provider["properties"] = {
         **provider["properties"],
-        "onlyTenants": _names("Nobody but these tenants ever sees it; an empty list keeps it from everyone."),
+        "onlyTenants": _names("Only these tenants see it; an empty list hides it from all."),
     }
     return provider
 

@@ -30,7 +30,7 @@ class Covered:
         name: The rule's, waiver's or condition's name; of a clause, that of the policy or tenant.
         origin: Where it is written.
         cases: In how many cases a rule that requires or forbids, or a clause, rejects somebody; a rule that prefers
-            gives a qualifying candidate its weight, or orders those that qualify; a waiver admits somebody whom its
+            gives a qualifying candidate its weight, or orders those that qualify; a waiver admits a candidate that its
             rule rejects; a condition that a rule, a waiver or the test asks for certainly holds for somebody, or
             certainly does not.
         clause: The id of the constraint that the clause comes to; empty for what is no clause.

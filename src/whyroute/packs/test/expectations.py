@@ -162,7 +162,7 @@ class Judge:
             if name not in known:
                 rule = name.removeprefix("rules/")
                 if rule != name and rule in self._pack.rules:
-                    yield f"{shown(name)} rejects nobody here: {self._idle(rule, solved)}"
+                    yield f"{shown(name)} rejects no candidate here: {self._idle(rule, solved)}"
                 else:
                     near = did_you_mean(name, known) or f"; they are {quoted(known, limit=12)}"
                     yield f"{shown(name)} is no constraint of this request{near}"

@@ -220,7 +220,7 @@ def run_tests(
 
 
 def _about(pack: Pack, tenant: str | None, capability: str | None) -> str:
-    """Whom no case is about, and who may be meant."""
+    """The tenants that no case is about, and those that may be meant."""
     asked = (("tenant", tenant, pack.tenants), ("capability", capability, pack.capabilities))
     unknown = [
         f"{shown(name)} is no {what} of the pack{did_you_mean(name, known)}"

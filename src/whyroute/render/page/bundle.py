@@ -171,7 +171,7 @@ def _counted(part: int, whole: int, verb: str) -> str:
 
 
 def _words(explanation: BundleExplanation, constraint: JointConstraint) -> str:
-    """A constraint in words, with its id, and for a rule why there is it, where it is written and whom to ask."""
+    """A constraint in words, with its id, and for a rule why it exists, where it is written and its contact."""
     words = joint_described(explanation.solved, constraint)
     ask = "" if constraint.contact is None else f", ask {constraint.contact}"
     return markup.constraint(constraint, words, ask=ask) + markup.because(constraint)
@@ -221,7 +221,7 @@ def _spread(tie: Tie, candidates: list[Candidate]) -> str:
         parts += [joined([*map(_plain, known[:_VALUES]), *more])] if known else []
     if unknown:
         parts.append(f"unknown of {unknown}")
-    return "; ".join(parts) or '<span class="none">nobody</span>'
+    return "; ".join(parts) or '<span class="none">none</span>'
 
 
 _VALUES = 4

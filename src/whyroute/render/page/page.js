@@ -126,11 +126,11 @@
   const scroller = byId("scroller"), grid = byId("grid");
   const head = withAttributes(make("div", "row head"), { role: "row", "aria-rowindex": "1" });
   const body = withAttributes(make("div", "body"), { role: "rowgroup" });
-  const nobody = make("p", "nobody", "No candidate matches this filter. ");
+  const noMatch = make("p", "no-match", "No candidate matches this filter. ");
   const everything = make("button", "", "Show all");
   everything.type = "button";
-  nobody.append(everything);
-  nobody.hidden = true;
+  noMatch.append(everything);
+  noMatch.hidden = true;
   const width = columns.length + 2;
   grid.setAttribute("aria-colcount", String(width));
 
@@ -150,7 +150,7 @@
     head.append(cellOf("columnheader", "", c + 2, title, unseen("")));
   });
   grid.append(withAttributes(make("div", "heads", head), { role: "rowgroup" }), body);
-  scroller.append(nobody);
+  scroller.append(noMatch);
 
   const elements = new Map();
   const active = { line: -1, column: 0 };
@@ -271,7 +271,7 @@
     for (const element of elements.values()) element.remove();
     elements.clear();
     if (active.line >= lines.length) active.line = lines.length - 1;
-    nobody.hidden = lines.length > 0;
+    noMatch.hidden = lines.length > 0;
     draw();
     if (had) elementOf(active.line, active.column).focus({ preventScroll: true });
   };

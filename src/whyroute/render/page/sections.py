@@ -135,7 +135,7 @@ def _clash(explanation: Explanation, name: str, core: Sequence[NamedConstraint])
         for admitted in (each.admitted.bit_count(),)
     )
     verb = (
-        "It admits nobody"
+        "It admits no candidate"
         if len(core) == 1
         else f"No candidate satisfies {'both' if len(core) == 2 else 'all of them'}"
     )
@@ -168,7 +168,7 @@ def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
     whose = "" if tenant is None else f" of tenant {markup.prose(shown(tenant))}"
     yield from listed(f"The policy{whose}", ways.policy)
     if ways.facts:
-        yield '<h3>Facts nobody supplied</h3>\n<ul class="ways">'
+        yield '<h3>Unknown facts</h3>\n<ul class="ways">'
         yield from (_fact(fact) for fact in ways.facts)
         yield "</ul>"
     yield from listed("A waiver", ways.waivers)
@@ -183,7 +183,7 @@ def _ways(explanation: Explanation, matrix: Matrix) -> Iterator[str]:
 
 
 def _fixed(constraint: NamedConstraint) -> str:
-    """A rule that can't be waived, with whom to ask and why there is it."""
+    """A rule that can't be waived, with its contact and why it exists."""
     contact = "" if constraint.contact is None else f" (ask {markup.escape(constraint.contact)})"
     because = "" if constraint.because is None else f": {markup.escape(constraint.because)}"
     return f'<li class="block way">{_constraint(constraint, None)}{contact}{because}</li>'
@@ -315,9 +315,11 @@ def _constraints(explanation: Explanation) -> str:
     rows = []
     for constraint in explanation.solved.listed:
         admitted = constraint.admitted.bit_count()
-        nobody = ' class="bad"' if total and not admitted and not constraint.shadow else ""
+        marked = ' class="bad"' if total and not admitted and not constraint.shadow else ""
         shadow = (
-            ' <span class="tag">shadow: rejects nobody, would reject as counted</span>' if constraint.shadow else ""
+            ' <span class="tag">shadow: rejects no candidate, would reject as counted</span>'
+            if constraint.shadow
+            else ""
         )
         contact = constraint.contact
         ask = "" if contact is None else f' <span class="note">(ask {markup.escape(contact)})</span>'
@@ -325,7 +327,7 @@ def _constraints(explanation: Explanation) -> str:
             [
                 _constraint(constraint, tenant) + ask + shadow + markup.because(constraint),
                 constraint.owner,
-                f"<span{nobody}>{admitted}</span>{markup.bar(admitted, total)}",
+                f"<span{marked}>{admitted}</span>{markup.bar(admitted, total)}",
                 str(total - admitted),
             ]
         )
