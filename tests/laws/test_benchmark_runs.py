@@ -44,7 +44,7 @@ class _Asked:
         return Taken(self._seconds * count)
 
 
-def test_a_turn_goes_on_where_the_one_before_ended() -> None:
+def test_turn_starts_where_the_previous_one_ended() -> None:
     """Else a system that is asked for few requests a turn would be asked for the same ones again, and may keep them."""
     ours, other = _Asked(OURS, 0.01), _Asked("other", 1.0)
     measure(Case("x", 1, [ours.system, other.system], requests=8, compared=0), 5)
@@ -55,7 +55,7 @@ def test_a_turn_goes_on_where_the_one_before_ended() -> None:
 @pytest.mark.parametrize("seconds", [0.0001, 0.0005, 0.003, 0.005, 0.009, 0.015, 0.03, 1.0])
 @pytest.mark.parametrize("others", [(), (0.0001,), (0.004,), (1.0, 0.003)])
 @pytest.mark.parametrize("compared", [0, 2, 8, 64])
-def test_the_first_turn_asks_nothing_of_a_moment_ago(seconds: float, others: tuple[float, ...], compared: int) -> None:
+def test_first_turn_asks_new_requests(seconds: float, others: tuple[float, ...], compared: int) -> None:
     """Else the only turn that there is, where one takes long, would show what is kept of the last few requests."""
     ours = _Asked(OURS, seconds, requests=64)
     systems = [ours, *(_Asked(f"other {at}", each, requests=64) for at, each in enumerate(others))]
@@ -69,14 +69,14 @@ def test_the_first_turn_asks_nothing_of_a_moment_ago(seconds: float, others: tup
         recent = [*recent, number][-4:]
 
 
-def test_all_requests_go_round_where_they_fit_into_a_turn() -> None:
+def test_all_requests_go_round_within_a_turn() -> None:
     ours, other = _Asked(OURS, 0.0001), _Asked("other", 1.0)
     measure(Case("x", 1, [ours.system, other.system], requests=8, compared=0), 2)
     assert [sorted(set(turn)) for turn in ours.turns[-2:]] == [list(range(8))] * 2
     assert other.turns[-2:] == [[0], [1]]
 
 
-def test_what_is_slow_the_first_time_alone_is_not_taken_for_slow() -> None:
+def test_slow_first_call_alone_is_not_slow() -> None:
     """Else a system that compiles something at first would be asked once a turn, and never be warm."""
     seconds = iter([0.5])
     counts: list[int] = []
@@ -89,13 +89,13 @@ def test_what_is_slow_the_first_time_alone_is_not_taken_for_slow() -> None:
     assert counts[-2:] == [16, 16]
 
 
-def test_turns_end_when_the_time_is_up_but_for_the_first() -> None:
+def test_turns_end_on_time_except_the_first() -> None:
     case = Case("x", 1, [_Asked(OURS, 1.0).system], requests=8, compared=0)
     assert measure(case, 15, until=0.0, least=0).turns == 1
     assert measure(case, 15, until=0.0).turns == 15
 
 
-def test_a_system_that_takes_too_long_is_left_out_with_a_word() -> None:
+def test_slow_system_is_left_out_with_a_note() -> None:
     ours, other = _Asked(OURS, 1.0), _Asked("other", 1.0, fails=True)
     found = measure(Case("x", 1, [ours.system, other.system], requests=8, compared=0), 6).to_dict()
     assert found["leftOut"] == {"other": "it took long"}
@@ -103,7 +103,7 @@ def test_a_system_that_takes_too_long_is_left_out_with_a_word() -> None:
     assert found["ratios"] == {}
 
 
-def test_ratios_of_processor_time_are_there_for_systems_that_tell_it() -> None:
+def test_processor_time_ratios_exist_for_reporting_systems() -> None:
     def timed(first: int, count: int) -> Taken:
         return Taken(1.0, 0.5)
 
@@ -154,7 +154,7 @@ def test_parts_of_a_suite_are_resumed(made: list[str], tmp_path: Path) -> None:
     assert made[3:] == ["one", "two"]
 
 
-def test_parts_that_would_begin_when_the_time_is_up_are_left_out(made: list[str], tmp_path: Path) -> None:
+def test_parts_that_start_too_late_are_left_out(made: list[str], tmp_path: Path) -> None:
     text = io.StringIO()
     stderr = Console(width=200, file=text)
     found = run(["suite"], minutes=0, output=tmp_path, stderr=stderr)
@@ -165,7 +165,7 @@ def test_parts_that_would_begin_when_the_time_is_up_are_left_out(made: list[str]
     assert "left out: json-rules-engine, since nobody is here" in told
 
 
-def test_a_missing_npm_package_says_how_it_is_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_npm_package_says_how_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = r"it is not installed: `npm install --prefix benchmarks/peers` brings \d+\.\d+\.\d+, and `--npm`"
     with pytest.raises(UnavailableError, match=told):
         JsonRules(tmp_path)
@@ -235,7 +235,7 @@ def test_shares_of_a_route_add_up() -> None:
     assert cells == ["10", "14", "1.00 ms", "1.00 s", "1,000", "10%", "30%", "20%", "40%"]
 
 
-def test_the_service_is_not_loaded_with_too_few_candidates(
+def test_service_needs_enough_candidates_to_be_loaded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["service", "--candidates", "500"])
@@ -245,7 +245,7 @@ def test_the_service_is_not_loaded_with_too_few_candidates(
     assert "--candidates: 500 is too few; 1010 is the least" in capsys.readouterr().err
 
 
-def test_a_service_that_does_not_start_is_told_of(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_service_that_does_not_start_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="the server did not start: exit status 2"):
         service.started(tmp_path / "missing.yaml", tmp_path)
     assert "missing.yaml" in capfd.readouterr().err
@@ -280,7 +280,7 @@ def test_the_report_is_made_from_what_is_there(
     assert capsys.readouterr().out == ""
 
 
-def test_systems_that_disagree_end_the_run_with_a_word(
+def test_disagreeing_systems_end_the_run(
     monkeypatch: pytest.MonkeyPatch, made: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = Case(

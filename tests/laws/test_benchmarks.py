@@ -39,7 +39,7 @@ def test_every_suite_runs_and_its_systems_agree(suite: str, tmp_path: Path) -> N
     assert f"## {suite}" in (tmp_path / "README.md").read_text("utf-8")
 
 
-def test_a_suite_of_which_nothing_was_measured_says_so() -> None:
+def test_suite_without_measurements_says_so() -> None:
     assert tables("solvers", []) == "## solvers\n\nNothing was measured.\n"
 
 
@@ -115,7 +115,7 @@ def catalogs() -> dict[int, Catalog]:
     return found
 
 
-def test_a_route_makes_as_many_calls_over_any_number_of_candidates(catalogs: dict[int, Catalog]) -> None:
+def test_route_call_count_ignores_candidate_count(catalogs: dict[int, Catalog]) -> None:
     """A guard against work for each candidate: no machine changes the count."""
 
     def cost(catalog: Catalog) -> int:

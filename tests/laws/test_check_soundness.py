@@ -252,7 +252,7 @@ def _without(document: dict[str, Any], names: set[str]) -> dict[str, Any]:
 
 @given(packs())
 @settings(max_examples=30, deadline=None)
-def test_what_is_said_of_rules_and_tenants_is_what_the_router_does(
+def test_findings_about_rules_match_the_router(
     tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
 ) -> None:
     directory = _written(tmp_path_factory.mktemp("pack"), document)
@@ -321,7 +321,7 @@ def _decided(pack: Pack) -> list[dict[str, Any] | None]:
 
 @given(preferring())
 @settings(max_examples=40, deadline=None)
-def test_what_is_said_of_preferences_and_conditions_is_what_the_router_does(
+def test_findings_about_preferences_match_the_router(
     tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
 ) -> None:
     directory = _written(tmp_path_factory.mktemp("pack"), document)
@@ -344,7 +344,7 @@ def test_what_is_said_of_preferences_and_conditions_is_what_the_router_does(
 
 
 @pytest.mark.parametrize("width", [1, 2])
-def test_conditions_that_name_others_again_and_again_cost_little(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_named_conditions_cost_little(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     looked = 0
     original = possible._field_can_hold
 

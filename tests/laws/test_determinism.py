@@ -85,7 +85,7 @@ def test_the_locale_changes_no_byte(name: str, locales: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["reversed", "shuffled"])
-def test_the_order_of_providers_changes_no_byte_of_a_decision(order: str) -> None:
+def test_provider_order_changes_no_byte_of_decisions(order: str) -> None:
     found = python(str(SCRIPT), "C", order, PYTHONHASHSEED="random", LC_ALL="C").splitlines()
     for mine, theirs in zip(found, reference().splitlines(), strict=True):
         answered, expected = json.loads(mine), json.loads(theirs)
@@ -138,7 +138,7 @@ def test_what_is_loaded(code: str, absent: set[str]) -> None:
     assert loaded(code) & absent == set()
 
 
-def test_the_list_of_loaded_modules_is_no_empty_one() -> None:
+def test_loaded_module_list_is_not_empty() -> None:
     assert {"whyroute", "pydantic", "constraint"} <= loaded(f"import whyroute\n{route_once()}")
 
 
@@ -151,7 +151,7 @@ def test_the_public_names() -> None:
         whyroute.rout  # type: ignore[attr-defined]  # noqa: B018 (no such name, on purpose)
 
 
-def test_the_stub_takes_each_name_from_where_it_is() -> None:
+def test_stub_imports_each_name_from_its_module() -> None:
     tree = ast.parse(Path(whyroute.__file__).with_suffix(".pyi").read_text("utf-8"))
     found = set[str]()
     for statement in tree.body:

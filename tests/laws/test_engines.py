@@ -63,7 +63,7 @@ def test_both_engines_answer_as_the_naive_router(request: Json) -> None:
 
 @settings(max_examples=80)
 @given(wire.requests(), st.randoms(use_true_random=False))
-def test_the_order_of_providers_and_models_decides_nothing_but_the_order_of_lists(request: Json, random: Any) -> None:
+def test_provider_and_model_order_changes_only_lists(request: Json, random: Any) -> None:
     shuffled = copy.deepcopy(request)
     random.shuffle(shuffled["providers"])
     for provider in shuffled["providers"]:
@@ -91,7 +91,7 @@ def sorted_reason(reason: Json) -> Json:
 
 @settings(max_examples=60)
 @given(wire.requests(), st.data())
-def test_a_need_that_is_repeated_changes_nothing_but_the_reasons(request: Json, data: st.DataObject) -> None:
+def test_repeated_need_changes_only_the_reasons(request: Json, data: st.DataObject) -> None:
     needs = request["capability"]["needs"]
     if not needs:
         return
@@ -131,7 +131,7 @@ def without_clause(policy: Json, clause: tuple[str, ...]) -> Json:
 
 @settings(max_examples=60)
 @given(wire.requests(), wire.policies)
-def test_each_clause_of_a_policy_only_takes_candidates_away(request: Json, policy: Json) -> None:
+def test_each_policy_clause_only_removes_candidates(request: Json, policy: Json) -> None:
     whole = pool(changed(request, tenantPolicy=policy))
     for clause in [*CLAUSES, ("regionAllow",), ("maxCostPerCallUsd",), ("maxTokensPerCall",)]:
         assert whole <= pool(changed(request, tenantPolicy=without_clause(policy, clause))), clause
@@ -142,7 +142,7 @@ def test_each_clause_of_a_policy_only_takes_candidates_away(request: Json, polic
 
 @settings(max_examples=60)
 @given(wire.requests())
-def test_a_constraint_that_is_removed_takes_no_candidate_with_it(request: Json) -> None:
+def test_removing_a_constraint_removes_no_candidate(request: Json) -> None:
     needs = request["capability"]["needs"]
     for at in range(len(needs)):
         assert pool(request) <= pool(with_needs(request, needs[:at] + needs[at + 1 :]))
@@ -205,7 +205,7 @@ def model(name: str, **more: Any) -> Json:
     return {"name": name, "contextWindow": 1, "features": [], "cost": cost, **more}
 
 
-def test_two_candidates_whose_ids_join_to_the_same_text_stay_two() -> None:
+def test_candidates_with_equal_joined_ids_stay_two() -> None:
     request: Json = {
         "capability": {"needs": []},
         "providers": [
@@ -287,7 +287,7 @@ def test_alternates_are_a_list_in_all_but_name(request: Json, cut: slice, again:
         assert decision.alternates != expected[::-1]
 
 
-def test_two_iterations_of_one_view_do_not_disturb_each_other() -> None:
+def test_two_iterations_of_a_view_are_independent() -> None:
     providers = [
         {
             "id": name,
@@ -354,14 +354,14 @@ def test_scores_are_exact_sums_of_decimals(prefer: list[Json], attributes: list[
         assert decision.score == (sys.float_info.max if best > 0 else -sys.float_info.max)
 
 
-def test_a_preference_counts_once_for_a_feature_that_is_an_attribute_too() -> None:
+def test_preference_counts_once_for_feature_and_attribute() -> None:
     provider = {"id": "p", "region": "r", "models": [model("m", features=["vision"])], "attributes": ["vision"]}
     prefer = [{"feature": "vision", "weight": 0.1}]
     assert wr.route({"needs": [], "prefer": prefer}, [provider]).score == 0.1
     assert wr.route({"needs": [], "prefer": prefer * 3}, [provider]).score == 0.3
 
 
-def test_no_candidates_at_all_give_no_reasons_but_for_those_that_were_not_set_up() -> None:
+def test_no_candidates_give_only_setup_failure_reasons() -> None:
     request: Json = {"capability": {"needs": [{"feature": "vision"}]}, "providers": []}
     for engine in ENGINES:
         assert ask(request, engine=engine)["error"]["reasons"] == []

@@ -68,7 +68,7 @@ JUDGE: Json = {"capability": {"needs": []}}
 
 
 @pytest.mark.parametrize("slots", [{"planner": PLANNER, "judge": JUDGE}, {"judge": JUDGE, "planner": PLANNER}])
-def test_a_rule_that_stops_one_slot_is_told_of_that_slot(slots: Json) -> None:
+def test_rule_that_stops_one_slot_names_it(slots: Json) -> None:
     providers = [{"id": "p", "region": "r", "models": [MODEL]}]
     explanation = explained({"slots": slots, "providers": providers, "rules": [RULE]})
     assert explanation is not None

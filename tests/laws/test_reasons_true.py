@@ -118,7 +118,7 @@ def reason(**request: Any) -> str:
     return found
 
 
-def test_a_reason_names_the_rules_that_leave_one_candidate() -> None:
+def test_reason_names_rules_that_leave_one_candidate() -> None:
     rules = [RULE, {**RULE, "name": "not-c", "forbid": {"provider": "c"}}]
     assert reason(providers=providers(("a", False), ("b", False)), rules=rules) == (
         "`a` / `m` meets the one need, the policy of tenant `X` and 2 rules; it is the only candidate that qualifies"
@@ -136,7 +136,7 @@ def test_a_reason_counts_the_fallbacks_that_qualify_too() -> None:
     )
 
 
-def test_a_reason_says_when_only_a_fallback_is_left() -> None:
+def test_reason_says_when_only_fallback_is_left() -> None:
     assert reason(providers=providers(("b", False), ("f", True)), rules=[RULE]) == (
         "`f` / `m` meets the one need, the policy of tenant `X` and 1 rule; it is a fallback: no regular candidate "
         "qualifies; it is the only fallback that qualifies"

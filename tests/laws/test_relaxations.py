@@ -57,7 +57,7 @@ def test_ways_out_lead_where_they_say(make: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", ["route", "bundle"])
-def test_ways_out_lead_where_they_say_in_a_long_run(make: str) -> None:
+def test_ways_out_hold_in_a_long_run(make: str) -> None:
     held(make, range(1_500, 16_500))
 
 

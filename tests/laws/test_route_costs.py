@@ -43,12 +43,12 @@ def _each(work: Callable[[Request, Catalog], object], requests: list[Request], c
     return calls(lambda: [work(request, catalog) for request in requests]) / len(requests)
 
 
-def test_all_cores_and_corrections_make_no_more_calls_over_more_candidates() -> None:
+def test_core_call_count_ignores_candidate_count() -> None:
     small, large = (_each(_cores, _failing(range(8)), indexed(size)) for size in (SMALL, LARGE))
     assert large < 1.2 * small
 
 
-def test_a_route_as_json_makes_few_calls_for_each_alternate() -> None:
+def test_json_route_makes_few_calls_per_alternate() -> None:
     catalog = indexed(LARGE)
     requests = fitting(catalog, 4)
 
@@ -60,14 +60,14 @@ def test_a_route_as_json_makes_few_calls_for_each_alternate() -> None:
     assert more < CALLS_OF_AN_ALTERNATE * alternates / len(requests)
 
 
-def test_every_reason_as_json_makes_few_calls_for_each_candidate() -> None:
+def test_json_reasons_make_few_calls_per_candidate() -> None:
     def as_json(request: Request, catalog: Catalog) -> object:
         return failure_of(request, catalog).to_json()
 
     assert _each(as_json, _failing(range(4)), indexed(LARGE)) < CALLS_OF_ALL_REASONS * LARGE
 
 
-def test_a_provider_is_registered_in_as_many_calls_in_any_tenant() -> None:
+def test_registering_costs_the_same_in_any_tenant() -> None:
     def registered(size: int) -> float:
         providers = (DeclaredProvider(ProviderMetadata.model_validate(each)) for each in providers_of(size))
         registry = wr.ProviderRegistry(("acme", provider) for provider in providers)
@@ -94,7 +94,7 @@ def test_few_sets_are_held_at_once(work: Callable[[Request, Catalog], object], f
     assert max(most_in_use(lambda each=request: work(each, catalog)) for request in requests) < sets * SET  # type: ignore[misc]
 
 
-def test_a_route_costs_little_more_over_a_hundred_times_the_candidates() -> None:
+def test_route_cost_grows_slowly_with_candidates() -> None:
     """The target is 15 from 1,000 to 100,000; these catalogs are made sooner."""
 
     def system(name: str, size: int) -> System:

@@ -89,7 +89,7 @@ RESOLVING = [case for case in cases() if any(head.startswith("resolve") for head
 
 @settings(max_examples=60)
 @given(st.sampled_from(RESOLVING), st.randoms(use_true_random=False))
-def test_names_of_files_and_the_order_of_sections_change_positions_alone(
+def test_file_names_and_sections_change_only_positions(
     tmp_path_factory: pytest.TempPathFactory, case: PackCase, random: Any
 ) -> None:
     before, after = tmp_path_factory.mktemp("before"), tmp_path_factory.mktemp("after")

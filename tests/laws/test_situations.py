@@ -69,7 +69,7 @@ def test_nothing_from_a_catalog_drives_the_terminal(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_message_to_the_end_user_names_no_provider_price_or_rule(name: str) -> None:
+def test_end_user_message_names_no_internals(name: str) -> None:
     explanation = explanation_of(name)
     message = explanation.user_message
     assert (message is None) == explanation.satisfiable
@@ -131,7 +131,7 @@ def check_claims(explanation: Explanation) -> int:
 
 
 @given(request=requests())
-def test_a_reason_is_printed_for_those_it_holds_of(request: dict[str, Any]) -> None:
+def test_reason_is_printed_for_its_candidates(request: dict[str, Any]) -> None:
     explanation = solved(request)
     check_claims(explanation)
     for fact in ways_out(explanation).facts:
@@ -139,7 +139,7 @@ def test_a_reason_is_printed_for_those_it_holds_of(request: dict[str, Any]) -> N
             assert [each for each in explanation.constraints if not each.admits(candidate)] == [fact.constraint]
 
 
-def test_a_reason_is_printed_for_those_it_holds_of_among_real_models() -> None:
+def test_reason_is_printed_for_its_real_models() -> None:
     request = json.loads((ROOT / "rules/requests/impossible.json").read_text(encoding="utf-8"))
     assert check_claims(solved({**request, "providers": read_providers(ROOT / "rules" / "catalog.yaml")})) >= 2
 
@@ -152,7 +152,7 @@ def test_every_candidate_that_lacks_a_fact_is_counted() -> None:
 
 
 @given(request=requests())
-def test_the_choice_hangs_on_what_would_let_the_most_through(request: dict[str, Any]) -> None:
+def test_choice_hangs_on_the_most_selective_constraint(request: dict[str, Any]) -> None:
     explanation = solved(request)
     if not explanation.satisfiable:
         return
@@ -171,7 +171,7 @@ def test_the_choice_hangs_on_what_would_let_the_most_through(request: dict[str, 
         assert hinge_clause(explanation)[1].endswith(f", {most} more would qualify")
 
 
-def test_a_tie_is_told_as_one_and_a_redundant_constraint_is_no_hinge() -> None:
+def test_tie_is_told_once_without_redundant_hinges() -> None:
     models = [
         {"name": "both", "features": ["vision", "streaming", "batch"]},
         {"name": "one", "features": ["vision", "batch"]},

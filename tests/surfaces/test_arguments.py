@@ -61,7 +61,7 @@ def test_arguments_are_checked(function: Callable[..., Any], arguments: dict[str
 
 
 @pytest.mark.parametrize("asked", ["p/m", "pm", ("p",), ("p", "m", "x"), ("p", 3), {"p": 1, "m": 2}, 7, b"pm", ()])
-def test_who_is_asked_about_is_checked_before_anything_is_read(asked: Any) -> None:
+def test_contrast_is_checked_before_reading(asked: Any) -> None:
     with pytest.raises(wr.InvalidRequestError) as caught:
         wr.explain({"needs": []}, PROVIDERS, why_not=asked)
     assert [issue.path for issue in caught.value.issues] == ["/whyNot"]
@@ -84,7 +84,7 @@ def test_limits_are_at_least_one(name: str, value: Any) -> None:
     assert broken_rules(caught.value.message) == []
 
 
-def test_only_lists_that_do_not_explode_come_without_a_limit() -> None:
+def test_only_bounded_lists_come_without_limit() -> None:
     assert wr.Limits(near_misses=None, unknowns=None, ranking=None).ranking is None
     with pytest.raises(wr.InvalidRequestError) as caught:
         wr.Limits(cores=None, corrections=None, relaxations=None)  # type: ignore[arg-type]  # wrong on purpose

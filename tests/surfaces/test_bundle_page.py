@@ -75,7 +75,7 @@ def test_a_page_is_well_formed_and_loads_nothing(name: str, pages: dict[str, str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_slot_is_a_column_and_every_constraint_is_there(
+def test_page_has_every_slot_and_constraint(
     name: str, pages: dict[str, str], explanations: dict[str, BundleExplanation]
 ) -> None:
     explanation = explanations[name]
@@ -96,7 +96,7 @@ def test_every_slot_is_a_column_and_every_constraint_is_there(
             assert f"{named.admitted.bit_count()} pass, {named.rejected.bit_count()} fail" in words
 
 
-def test_a_bundle_shows_its_picks_and_what_ties_them(pages: dict[str, str]) -> None:
+def test_bundle_page_shows_picks_and_ties(pages: dict[str, str]) -> None:
     words = Parsed(pages["bundle"]).words
     assert "All 3 slots have picks" in words
     assert "The best bundles, in order" in words
@@ -105,7 +105,7 @@ def test_a_bundle_shows_its_picks_and_what_ties_them(pages: dict[str, str]) -> N
     assert "differentprovider[planner,judge]together/0nebiusovhcloudnothere" in close
 
 
-def test_clashes_and_ways_out_are_those_of_the_explanation(
+def test_clashes_and_ways_out_match_explanation(
     pages: dict[str, str], explanations: dict[str, BundleExplanation]
 ) -> None:
     for name in ("bundle-impossible", "hostile-impossible"):

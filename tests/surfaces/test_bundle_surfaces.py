@@ -64,7 +64,7 @@ def test_an_unknown_latency_meets_no_sum() -> None:
     assert "b/big" not in names(bundle).values()
 
 
-def test_an_error_says_which_slots_clash_and_what_would_help() -> None:
+def test_error_names_clashing_slots_and_remedies() -> None:
     together: list[Json] = [{"same": "region"}, {"sum": "promptUsdPer1kTokens", "op": "<=", "value": 0.25}]
     with pytest.raises(wr.BundleUnsatisfiableError) as raised:
         wr.route_bundle(SLOTS, PROVIDERS, together=together)
@@ -80,7 +80,7 @@ def test_an_error_says_which_slots_clash_and_what_would_help() -> None:
     assert again.explanation.to_dict() == error.explanation.to_dict()
 
 
-def test_a_search_that_ends_at_its_limit_says_so() -> None:
+def test_search_that_reaches_its_limit_says_so() -> None:
     providers = [{"id": f"p{n}", "region": "r", "models": [model("m", n / 10, n)]} for n in range(9)]
     slots: Json = {f"s{n}": {"needs": []} for n in range(5)}
     together: list[Json] = [
@@ -166,7 +166,7 @@ SHADOWS: dict[str, list[Json]] = {
 
 
 @pytest.mark.parametrize("conditions", SHADOWS.values(), ids=SHADOWS)
-def test_rules_in_shadow_mode_say_what_they_would_give(conditions: list[Json]) -> None:
+def test_shadow_rules_say_what_they_would_give(conditions: list[Json]) -> None:
     rules = [{"name": f"r{n}", "because": "x", "mode": "shadow", "require": each} for n, each in enumerate(conditions)]
     request: Json = {
         "slots": {name: {"capability": each} for name, each in SLOTS.items()},

@@ -99,7 +99,7 @@ def test_sarif(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     ]
 
 
-def test_sarif_of_a_pack_elsewhere_or_broken_or_in_order(
+def test_sarif_works_for_any_pack(
     capsys: pytest.CaptureFixture[str], pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -159,7 +159,7 @@ def test_github(capsys: pytest.CaptureFixture[str], pack: Path) -> None:
     assert any("%0Aalso my rules/house,100%25.yaml:" in line for line in lines)
 
 
-def test_a_name_of_a_file_brings_no_control_characters_into_a_log() -> None:
+def test_file_name_brings_no_control_characters() -> None:
     place = Place("a\tb\x1b[31m\x9b\udcff大.yaml", 1, 2, "x")
     ((line, _),) = next(annotation_lines([Finding(KINDS["idle-cap"], place, "x", (place,))], {}))
     assert line == (

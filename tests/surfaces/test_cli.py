@@ -71,7 +71,7 @@ def test_route_prints_the_pick_and_exits_0(run: Any) -> None:
     assert "deepseek-ai/DeepSeek-V3.2" in alternates
 
 
-def test_route_that_nothing_satisfies_explains_itself_and_exits_1(run: Any) -> None:
+def test_unsatisfiable_route_explains_and_exits_1(run: Any) -> None:
     ran = run("route", "--request", IMPOSSIBLE, "--providers", CATALOG)
     assert ran.status == 1
     assert "\nNothing qualifies: 4 constraints can't all hold, for any of 189 candidates\n" in ran.out
@@ -358,7 +358,7 @@ def test_batch_answers_the_reported_faults(run: Any, tmp_path: Path, engine: str
             assert found["error"]["code"] == expect["code"], case["id"]
 
 
-def test_a_line_that_is_no_request_gets_an_error_and_the_rest_go_on(run: Any, tmp_path: Path) -> None:
+def test_invalid_line_gets_error_and_others_continue(run: Any, tmp_path: Path) -> None:
     good = json.dumps({"capability": {"needs": []}, "providers": [], "id": "good"})
     path = tmp_path / "requests.jsonl"
     path.write_bytes(
@@ -445,7 +445,7 @@ def test_an_interrupt_exits_130() -> None:
         assert b"Traceback" not in running.stderr.read()
 
 
-def test_progress_is_off_unless_stderr_is_a_terminal_and_can_be_asked_for(tmp_path: Path) -> None:
+def test_progress_shows_only_on_terminals_or_request(tmp_path: Path) -> None:
     path = tmp_path / "requests.jsonl"
     path.write_text(json.dumps({"capability": {"needs": []}, "providers": []}) + "\n", encoding="utf-8")
     assert process("batch", path).stderr == b""
@@ -533,14 +533,14 @@ unix = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/ful
     "command",
     ["explain -r $R", "explain -r $R -f json", "route -r $R", "schema request", "batch $L", "--version", "--help"],
 )
-def test_an_answer_that_cannot_be_written_exits_2_and_says_so(command: str) -> None:
+def test_unwritable_answer_exits_2(command: str) -> None:
     ran = shell(f"whyroute {command} >/dev/full")
     assert ran.stderr == b"error: standard output can't be written: no space left on device\n"
     assert ran.returncode == 2
 
 
 @unix
-def test_a_stream_that_is_closed_is_no_fault_of_ours() -> None:
+def test_closed_stream_is_no_internal_fault() -> None:
     for command in ("explain -r $R", "batch $L", "schema request"):
         closed = shell(f"whyroute {command} >&-")
         assert (closed.returncode, closed.stderr) == (2, b"error: standard output is closed\n")
@@ -584,7 +584,7 @@ def test_an_exit_of_the_library_keeps_its_status(run: Any, monkeypatch: pytest.M
     assert run("route", "-r", situation("outranked")).status == 7
 
 
-def test_a_batch_may_write_to_the_file_it_reads(run: Any, tmp_path: Path) -> None:
+def test_batch_may_write_to_its_input(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "requests.jsonl"
     lines = [json.dumps({"capability": {"needs": []}, "providers": [], "id": n}) + "\n" for n in range(3)]
     path.write_text("".join(lines), encoding="utf-8")
@@ -596,9 +596,7 @@ def test_a_batch_may_write_to_the_file_it_reads(run: Any, tmp_path: Path) -> Non
     assert sorted(each.name for each in tmp_path.iterdir()) == ["link", "requests.jsonl"]
 
 
-def test_output_takes_the_place_of_a_file_only_when_it_is_whole(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_output_replaces_a_file_only_when_whole(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "out"
     target.write_text("old", encoding="utf-8")
     empty = tmp_path / "empty"
@@ -615,7 +613,7 @@ def test_output_takes_the_place_of_a_file_only_when_it_is_whole(
     assert sorted(each.name for each in tmp_path.iterdir()) == ["empty", "out"]
 
 
-def test_output_goes_to_devices_and_new_files_as_usual(run: Any, tmp_path: Path) -> None:
+def test_output_goes_to_devices_and_new_files(run: Any, tmp_path: Path) -> None:
     assert run("schema", "answer", "-o", os.devnull).status == 0
     assert not Path(os.devnull).is_file()
     mask = os.umask(0o027)
@@ -631,9 +629,7 @@ def test_output_goes_to_devices_and_new_files_as_usual(run: Any, tmp_path: Path)
 
 @pytest.mark.parametrize("command", ["route", "explain"])
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"capability": 1}'])
-def test_an_unusable_request_is_an_error_object_where_json_is_asked_for(
-    run: Any, tmp_path: Path, command: str, text: str
-) -> None:
+def test_unusable_request_is_a_json_error(run: Any, tmp_path: Path, command: str, text: str) -> None:
     path = tmp_path / "request.json"
     path.write_text(text, encoding="utf-8")
     ran = run(command, "-r", path, "--format", "json")
@@ -699,7 +695,7 @@ def test_a_fault_of_our_own_exits_3(run: Any, monkeypatch: pytest.MonkeyPatch) -
 # import
 
 
-def test_import_writes_providers_and_reports_what_it_left_out(run: Any, tmp_path: Path) -> None:
+def test_import_writes_providers_and_reports_omissions(run: Any, tmp_path: Path) -> None:
     target = tmp_path / "catalog.yaml"
     ran = run("import", "models-dev", "--overlay", ROOT / "catalog" / "overlay.yaml", "-o", target)
     assert (ran.status, ran.out) == (0, "")
@@ -722,13 +718,13 @@ def test_the_version_loads_next_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["x: !!bool maybe\n", 'x: !!int ""\n', "%YAML 1.3\n---\nproviders: []\n"])
-def test_a_catalog_that_the_yaml_reader_trips_over_exits_2(run: Any, tmp_path: Path, text: str) -> None:
+def test_unreadable_yaml_catalog_exits_2(run: Any, tmp_path: Path, text: str) -> None:
     path = tmp_path / "catalog.yaml"
     path.write_text(text, encoding="utf-8")
     assert run("route", "-r", SUMMARISE, "--providers", path).status == 2
 
 
-def test_wrong_usage_exits_2_even_when_nobody_can_be_told() -> None:
+def test_wrong_usage_exits_2_without_streams() -> None:
     with open("/dev/full", "wb") as full:
         ran = subprocess.run([sys.executable, "-m", "whyroute", "nope"], stderr=full, check=False)
     assert ran.returncode == 2

@@ -85,14 +85,14 @@ def peak(pieces: Iterator[str]) -> tuple[int, int]:
         tracemalloc.stop()
 
 
-def test_a_failed_answer_is_never_there_as_a_whole() -> None:
+def test_failed_answer_is_never_held_whole() -> None:
     _, pieces = read_request(refusing(150, 5_000)).answer_json()
     length, most = peak(pieces)
     assert length > 10_000_000
     assert most < 7_000_000
 
 
-def test_all_near_misses_are_never_there_as_a_whole() -> None:
+def test_near_misses_are_never_held_whole() -> None:
     explanation = Explanation(read_request(refusing(60, 5_000)).solve(), None, Limits(near_misses=None))
     length, most = peak(explanation.iter_json())
     assert length > 4_000_000
@@ -131,7 +131,7 @@ def test_indented_is_how_the_library_indents(value: Any) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--all",)])
 @pytest.mark.parametrize("command", ["route", "explain"])
-def test_an_answer_is_indented_on_stdout_and_in_a_file(
+def test_answer_is_indented_on_stdout_and_file(
     command: str, options: tuple[str, ...], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     arguments = [command, "--request", str(SITUATION), "--format", "json", *options]
@@ -182,9 +182,7 @@ def commands(tmp_path: Path) -> Iterator[list[str]]:
     yield ["import", "openrouter", str(path), "--format", "yaml"]
 
 
-def test_no_command_prints_a_character_that_a_terminal_obeys(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_no_command_prints_terminal_controls(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     for arguments in commands(tmp_path):
         status = main(arguments)
         out, err = capfdbinary.readouterr()
@@ -202,7 +200,7 @@ def test_no_command_prints_a_character_that_a_terminal_obeys(
     "option",
     ["--tenant", "--capability", "--label", "--at", "--prefer-provider", "--prefer-model", "--why-not"],
 )
-def test_an_option_that_is_no_text_is_wrong_usage(option: str, run: Callable[..., Ran]) -> None:
+def test_non_text_option_is_wrong_usage(option: str, run: Callable[..., Ran]) -> None:
     given_options = {"--tenant": "clinic", "--capability": "look", option: f"{ODD}=x/y"}
     words = [word for pair in given_options.items() for word in pair]
     ran = run("explain", PACK, *words, "--format", "json")
@@ -237,7 +235,7 @@ def _words(*, paths: bool) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("words", _words(paths=False), ids=" ".join)
-def test_every_option_that_takes_text_refuses_what_is_none(words: tuple[str, ...], run: Callable[..., Ran]) -> None:
+def test_every_text_option_refuses_non_text(words: tuple[str, ...], run: Callable[..., Ran]) -> None:
     ran = run(*words, ODD)
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert rb"`a\udcffb` is not valid UTF-8" in ran.stderr
@@ -263,7 +261,7 @@ def test_the_parameters_are_found() -> None:
     )
 
 
-def test_a_candidate_whose_parts_are_no_text_is_wrong_usage(run: Callable[..., Ran]) -> None:
+def test_non_text_candidate_is_wrong_usage(run: Callable[..., Ran]) -> None:
     for provider_id, model in ((ODD, "m"), ("p", ODD)):
         ran = run(
             "explain", PACK, "-t", "clinic", "-c", "look", "--why-not-provider", provider_id, "--why-not-model", model
@@ -336,7 +334,7 @@ def test_a_pipe_is_written_straight(tmp_path: Path) -> None:
     assert fifo.is_fifo()
 
 
-def test_a_stream_that_is_a_file_is_not_begun_again(tmp_path: Path) -> None:
+def test_regular_file_stream_is_not_truncated(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("before\n")
     with open(path, "ab") as log:
@@ -346,7 +344,7 @@ def test_a_stream_that_is_a_file_is_not_begun_again(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) > 2
 
 
-def test_a_stream_that_is_not_open_and_one_that_nobody_reads() -> None:
+def test_closed_and_unread_streams_are_handled() -> None:
     ran = process("schema", "capability", "-o", "/dev/fd/87")
     assert (ran.returncode, ran.stdout) == (2, b"")
     assert b"`/dev/fd/87` can't be written: bad file descriptor" in ran.stderr

@@ -57,9 +57,7 @@ def test_options_are_called_what_was_typed(pack: Path, capsys: Captured, options
     assert issue["path"].startswith("/")
 
 
-def test_a_path_that_is_not_there_says_where_it_was_looked_for(
-    pack: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_path_says_where_it_looked(pack: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in (["check", "pakc"], ["test", "pakc"], ["show", "pakc", "-t", "acme"]):
         assert main(command) == 2
         said = capsys.readouterr().err
@@ -89,7 +87,7 @@ def git(*arguments: str) -> None:
     )
 
 
-def test_a_pack_that_a_revision_does_not_have_yet(pack: Path, capsys: Captured) -> None:
+def test_pack_missing_at_a_revision(pack: Path, capsys: Captured) -> None:
     git("init")
     git("commit", "--allow-empty", "-m", "empty")
     assert main(["diff", "HEAD", "pack"]) == 2
@@ -119,7 +117,7 @@ def test_a_document_where_lines_are_expected(pack: Path, capsys: Captured, text:
         assert said.err == f"error: `requests.json`: one object per line; this looks like {what}\n"
 
 
-def test_a_broken_first_line_is_answered_as_any_other(pack: Path, capsys: Captured) -> None:
+def test_broken_first_line_is_answered_too(pack: Path, capsys: Captured) -> None:
     Path("requests.jsonl").write_text('{\n{"capability": {}}\n', "utf-8")
     assert main(["batch", "requests.jsonl"]) == 1
     assert len(capsys.readouterr().out.splitlines()) == 2
@@ -142,7 +140,7 @@ def test_cases_of_a_tenant_or_a_capability(pack: Path, capsys: Captured) -> None
         assert told in capsys.readouterr().err
 
 
-def test_help_names_no_types_of_python_and_has_examples(capsys: Captured) -> None:
+def test_help_has_examples_and_no_python_types(capsys: Captured) -> None:
     for command in (
         *("route", "explain", "show", "test", "check", "diff", "batch", "bundle", "schema", "import", "fmt"),
         *("serve", "token"),
@@ -154,7 +152,7 @@ def test_help_names_no_types_of_python_and_has_examples(capsys: Captured) -> Non
         assert "[[" not in said
 
 
-def test_a_waiver_without_an_end_is_shown_as_one(pack: Path, capsys: Captured) -> None:
+def test_waiver_without_end_is_shown_so(pack: Path, capsys: Captured) -> None:
     rules = (
         "whyroute: 1\n"
         "policies: [{name: house, rules: [r]}]\n"

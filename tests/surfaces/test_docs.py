@@ -56,14 +56,14 @@ def test_the_readme_shows_commands() -> None:
     assert len(console_runs(ROOT / "README.md")) >= 3
 
 
-def test_the_tour_of_the_example_pack_asks_for_every_tenant() -> None:
+def test_example_pack_tour_covers_every_tenant() -> None:
     asked = " ".join(command for command, _ in console_runs(ROOT / "rules" / "README.md"))
     for tenant in (ROOT / "rules" / "tenants").glob("*.yaml"):
         assert f"--tenant {tenant.stem} " in asked
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/bundles.md"])
-def test_the_examples_of_a_page_print_what_they_show(page: str) -> None:
+def test_page_examples_print_what_they_show(page: str) -> None:
     blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict[str, object] = {}
     printed = io.StringIO()

@@ -91,7 +91,7 @@ def test_a_page_loads_nothing(name: str, pages: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_policy_admits_this_style_and_this_script_alone(name: str, pages: dict[str, str]) -> None:
+def test_content_policy_admits_only_own_assets(name: str, pages: dict[str, str]) -> None:
     parsed = Parsed(pages[name])
     policy = next(
         attributes["content"] or ""
@@ -255,7 +255,7 @@ def test_a_large_catalog_is_shown_in_part() -> None:
     assert len(payload(explanation, matrix)["rows"]["model"]) == len(matrix.numbers)
 
 
-def test_a_large_catalog_keeps_those_that_qualify_and_near_misses() -> None:
+def test_large_catalog_page_keeps_relevant_candidates() -> None:
     explanation = example("summarise")
     matrix = matrix_of(explanation, limit=40)
     assert [not failed for failed in matrix.failed] == [True] * 20 + [False] * 20

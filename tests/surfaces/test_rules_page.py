@@ -25,19 +25,19 @@ tenants: [{{tenantId: clinic}}]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.strip().splitlines()[1].strip())
-def test_each_example_loads_as_a_file_of_a_pack(example: str, tmp_path: Path) -> None:
+def test_each_example_loads_as_a_pack_file(example: str, tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(BASE, "utf-8")
     (tmp_path / "example.yaml").write_text(f"whyroute: 1\n{example}", "utf-8")
     pack = load_pack(tmp_path)
     assert pack.rules or pack.capabilities
 
 
-def test_the_tables_have_every_field_of_candidates_and_requests() -> None:
+def test_tables_have_every_field() -> None:
     assert {*FIELDS, "labels.<key>"} <= CELLS
     assert {name for name in REQUEST_FIELDS if name != "labels"} <= CELLS
 
 
-def test_the_tables_have_every_matcher_and_every_key_of_a_rule() -> None:
+def test_tables_have_every_matcher_and_rule_key() -> None:
     matchers = {
         field.alias or name for model in (TextMatcher, NumberMatcher) for name, field in model.model_fields.items()
     }

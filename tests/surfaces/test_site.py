@@ -32,7 +32,7 @@ def test_reference_has_every_public_name_once(site: Path) -> None:
     assert found == dict.fromkeys(wr.__all__, 1)
 
 
-def test_every_page_of_the_docs_is_in_the_site(site: Path) -> None:
+def test_every_docs_page_is_in_the_site(site: Path) -> None:
     docs = ROOT / "docs"
     pages = [path.relative_to(docs) for path in docs.rglob("*.md") if "examples" not in path.parts]
     made = [page.with_name("index.html" if page.name == "README.md" else f"{page.stem}.html") for page in pages]
@@ -40,7 +40,7 @@ def test_every_page_of_the_docs_is_in_the_site(site: Path) -> None:
     assert [page for page in made if not (site / page).exists()] == []
 
 
-def test_links_out_of_the_docs_lead_to_pages_of_the_site(site: Path) -> None:
+def test_links_out_of_docs_stay_in_site(site: Path) -> None:
     guide = (site / "guide.html").read_text("utf-8")
     assert 'href="project/rules/index.html"' in guide
     assert (site / "project/rules/index.html").exists()

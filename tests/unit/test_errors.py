@@ -114,7 +114,7 @@ def test_it_carries_its_data(name: str) -> None:
 
 
 @each
-def test_its_sentence_is_in_the_style_of_the_house(name: str) -> None:
+def test_sentence_follows_the_style(name: str) -> None:
     assert broken_rules(MAKERS[name][0]().message) == []
 
 
@@ -138,7 +138,7 @@ def test_it_survives_copies_and_pickles(name: str, read_first: bool) -> None:
             assert getattr(again, attribute) == value, attribute
 
 
-def test_a_failed_answer_keeps_its_explanation_when_it_is_sent_away() -> None:
+def test_failed_answer_keeps_explanation_when_sent() -> None:
     error = unsatisfiable()
     near = [miss.to_dict() for miss in error.explanation.near_misses]
     assert [miss["candidate"]["model"] for miss in near] == ["n", "m"]
@@ -163,7 +163,7 @@ class Live:
 
 
 @pytest.mark.parametrize("read_first", [False, True])
-def test_a_failed_answer_of_live_providers_can_be_sent_away(read_first: bool) -> None:
+def test_failed_answer_of_live_providers_can_travel(read_first: bool) -> None:
     cost = {"promptUsdPer1kTokens": 0.25, "completionUsdPer1kTokens": 1}
     models = [{"name": name, "contextWindow": 8000, "features": [], "cost": cost} for name in "mn"]
     live = [Live({"id": name, "region": "r", "models": models}) for name in "qp"]
@@ -279,7 +279,7 @@ def failed(needs: list[Json], *providers: str, **more: Any) -> str:
     return str(caught.value)
 
 
-def test_a_failed_answer_says_what_stands_in_the_way() -> None:
+def test_failed_answer_names_its_obstacles() -> None:
     nothing = "no registered provider satisfies the capability: "
     assert failed([]) == f"{nothing}there are no candidates"
     assert failed([{"region": "x"}], "a", "b") == f"{nothing}`region=x` does not admit any of 2 candidates"
@@ -292,12 +292,12 @@ def test_a_failed_answer_says_what_stands_in_the_way() -> None:
     assert failed(together, "a", "b") == f"{nothing}the 3 constraints together do not admit any of 2 candidates"
 
 
-def test_what_a_provider_says_of_its_failure_stands_on_one_line() -> None:
+def test_provider_failure_stands_on_one_line() -> None:
     failures = [{"providerId": "z", "message": "no\x1b[31m\nkey"}]
     assert failed([], setup_failures=failures).endswith("; provider `z` could not be set up: no\\x1b[31m\\nkey")
 
 
-def test_the_message_of_a_failed_answer_is_made_once_and_only_when_read() -> None:
+def test_failure_message_is_made_once_on_reading() -> None:
     made: list[str] = []
 
     def message() -> str:

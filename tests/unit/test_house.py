@@ -19,7 +19,7 @@ def test_each_class_has_a_name_of_its_own() -> None:
     assert {name for name, count in names.items() if count > 1} == set()
 
 
-def test_modules_are_of_a_size_that_can_be_read() -> None:
+def test_modules_have_a_readable_size() -> None:
     long = {
         path.relative_to(PACKAGE).as_posix(): length
         for path in PACKAGE.rglob("*.py")
@@ -46,3 +46,14 @@ def test_candidates_are_not_told_of_as_people() -> None:
     )
     assert len(paths) > 100
     assert words <= 5
+
+
+def test_names_of_tests_have_at_most_eight_words() -> None:
+    names = [
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    assert len(names) > 1000
+    assert [name for name in names if name.count("_") > 8] == []

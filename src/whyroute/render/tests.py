@@ -267,9 +267,8 @@ def _summary(results: Results) -> Iterator[Line]:
     else:
         yield ((ran, "bold"), ("all passed" if cases > 1 else "passed", "bold green"), (left, ""))
     if silent:
-        yield (
-            (f"in {counted(silent, 'case')} with `every` nothing qualifies, and it holds whatever it says", "yellow"),
-        )
+        vacuous = f"{'is' if silent == 1 else 'are'} vacuous: no candidate qualifies"
+        yield ((f"{counted(silent, 'case')} with `every` {vacuous}", "yellow"),)
 
 
 _HEADS: Final[Mapping[Subject, str]] = {

@@ -32,7 +32,7 @@ class InvalidKeyError(WhyrouteError):
 
     def __init__(self, number: int) -> None:
         self.number = number
-        super().__init__(f"key {number} is none: a key is 32 bytes in URL-safe base64, one a line")
+        super().__init__(f"cursor key {number} is invalid: expected 32 bytes in URL-safe base64, one key a line")
 
     def __reduce__(self) -> tuple[type["InvalidKeyError"], tuple[int]]:
         return type(self), (self.number,)

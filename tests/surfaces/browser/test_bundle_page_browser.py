@@ -67,7 +67,7 @@ def test_a_clash_is_highlighted_by_keyboard_alone(tab: Tab) -> None:
     expect(page.locator(".lit")).to_have_count(0)
 
 
-def test_on_a_narrow_screen_the_slots_scroll_by_themselves(tab: Tab) -> None:
+def test_slots_scroll_alone_on_a_narrow_screen(tab: Tab) -> None:
     page = tab.open("bundle", 320, 640)
     page.locator("#slots .scrolling").focus()
     for _ in range(8):

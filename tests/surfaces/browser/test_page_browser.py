@@ -207,7 +207,7 @@ def test_a_clash_highlights_its_columns(tab: Tab) -> None:
     expect(page.locator("#selection")).to_be_hidden()
 
 
-def test_a_way_out_shows_its_pick_and_what_it_changes(tab: Tab) -> None:
+def test_way_out_shows_pick_and_change(tab: Tab) -> None:
     page = tab.open("impossible")
     page.get_by_label("Candidate", exact=True).fill("mistral")
     button = page.get_by_role("button", name="Highlight way out 2 in the matrix")
@@ -253,7 +253,7 @@ def test_the_reason_shows_on_hover(tab: Tab) -> None:
     assert box["y"] + box["height"] <= 900
 
 
-def test_on_a_narrow_screen_the_reason_does_not_cover_the_focus(tab: Tab) -> None:
+def test_reason_leaves_focus_visible_on_narrow_screen(tab: Tab) -> None:
     page = tab.open("impossible", 320, 640)
     page.locator("[role=rowheader]").first.focus()
     for _ in range(12):
@@ -310,7 +310,7 @@ def test_the_theme_can_be_switched(tab: Tab) -> None:
     assert page.evaluate(background) == light
 
 
-def test_two_thousand_candidates_are_quick_and_few_in_the_document(tab: Tab) -> None:
+def test_two_thousand_candidates_are_quick(tab: Tab) -> None:
     page = tab.open("large")
     expect(page.locator("[role=rowheader]").first).to_be_visible()
     assert processor_seconds(page) < 5
@@ -420,7 +420,7 @@ def test_paper_gets_the_table_and_no_controls(tab: Tab) -> None:
     assert contrast(page, ".lede") > 7
 
 
-def test_nothing_moves_for_those_who_ask_for_less_motion(tab: Tab) -> None:
+def test_nothing_moves_with_reduced_motion(tab: Tab) -> None:
     page = tab.open("impossible", reduced_motion="reduce")
     durations = page.evaluate(
         "[...new Set([...document.querySelectorAll('*')].map(each => getComputedStyle(each).transitionDuration))]"

@@ -97,7 +97,7 @@ def test_unread_answers_are_bounded_and_given_up(tmp_path: Path) -> None:
         assert min(busy) <= 2 * quiet + NOISE, (quiet, busy)
 
 
-def test_more_requests_than_may_be_in_flight_are_refused(tmp_path: Path) -> None:
+def test_excess_requests_in_flight_are_refused(tmp_path: Path) -> None:
     with attacked(tmp_path, "--tenant-requests", "5", pack=large_pack(tmp_path / "small.yaml", 20)) as target:
         connections = []
         for _ in range(5):
@@ -150,7 +150,7 @@ def test_a_large_question_does_not_hold_the_service(tmp_path: Path) -> None:
             assert min(longest_wait(target, body) for _ in range(ROUNDS)) < 0.3
 
 
-def test_what_is_no_request_is_counted_and_not_written(tmp_path: Path) -> None:
+def test_non_request_is_counted_not_written(tmp_path: Path) -> None:
     with attacked(tmp_path, pack=large_pack(tmp_path / "small.yaml", 20)) as target:
         before = target.process.errors()
         for _ in range(300):

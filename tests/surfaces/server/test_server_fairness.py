@@ -93,7 +93,7 @@ def test_tenants_that_wait_are_served_in_turn() -> None:
     assert "".join(asyncio.run(served())) == "abcabaa"
 
 
-def test_a_place_given_to_a_closed_loop_is_free() -> None:
+def test_place_of_a_closed_loop_is_freed() -> None:
     shares = Shares(1, 1)
 
     async def take() -> None:

@@ -114,7 +114,7 @@ def test_a_hostile_question_ends_in_time(kit: Kit, name: str) -> None:
     assert len(answer.body) < 40 * 2**20
 
 
-def test_a_page_that_takes_too_long_ends_in_time(kit: Kit) -> None:
+def test_slow_page_ends_in_time(kit: Kit) -> None:
     body = needs(*({"contextWindow": {"op": ">=", "value": 10**8 + number}} for number in range(2000)))
     answer = kit.post("/v1/explain", body, None, headers=[("Accept", "text/html")])
     assert (answer.status, answer.code) == (503, "answer-timeout")
@@ -139,7 +139,7 @@ def test_time_that_is_up_ends_what_asks() -> None:
     SearchBudget(None).spend()
 
 
-def test_who_only_looks_something_up_waits_for_no_question(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_look_up_does_not_wait_for_questions(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr(type(kit.service), "explain", lambda *_: ended.wait(30))
     headers = [(b"host", b"localhost")]

@@ -213,7 +213,7 @@ def test_a_cursor_of_the_longest_id_opens(kit: Kit) -> None:
     assert found[-3:] == names
 
 
-def test_a_cursor_opens_for_its_own_list_filter_and_caller_alone(kit: Kit, tmp_path: Path) -> None:
+def test_cursor_opens_only_for_its_own_request(kit: Kit, tmp_path: Path) -> None:
     cursor = next_cursor(kit, "limit=1&feature=audio")
     assert kit.get(f"/v1/capabilities?feature=audio&cursor={segment(cursor)}").status == 200
     for path, tenant in (
@@ -316,7 +316,7 @@ def test_the_case_of_the_scheme_does_not_count(shared: Kit, scheme: str) -> None
     assert shared.get("/v1/capabilities", None, headers=headers).status == 200
 
 
-def test_each_changed_character_of_a_token_makes_it_another(shared: Kit) -> None:
+def test_each_changed_token_character_changes_the_token(shared: Kit) -> None:
     token = shared.tokens["alpha"]
     for place in range(3, len(token)):
         changed = token[:place] + ("b" if token[place] == "a" else "a") + token[place + 1 :]
@@ -373,7 +373,7 @@ def test_a_token_is_never_kept(tmp_path: Path) -> None:
     assert (tmp_path / "tokens.json").stat().st_mode & 0o077 == 0
 
 
-def test_the_tenant_of_a_token_is_not_in_the_pack(kit: Kit, tmp_path: Path) -> None:
+def test_token_of_unknown_tenant_is_refused(kit: Kit, tmp_path: Path) -> None:
     text, kept = issue("nobody")
     change_tokens(tmp_path / "tokens.json", lambda before: (*before, kept))
     kit.tokens["nobody"] = text
@@ -939,7 +939,7 @@ def test_a_callers_request_id_is_kept(shared: Kit, given: str) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "a" * 129, "a b", "a\tb", '"', "<script>", "\xe9", "a;b", "{}", "a\\n"])
-def test_a_request_id_that_is_not_safe_is_replaced(shared: Kit, given: str) -> None:
+def test_unsafe_request_id_is_replaced(shared: Kit, given: str) -> None:
     found = shared.get("/nowhere", headers=[("X-Request-Id", given)])
     assert found.headers["x-request-id"] != given
     assert len(found.headers["x-request-id"]) == 32

@@ -74,7 +74,7 @@ def test_without_a_deployment_nothing_is_kept(tmp_path: Path, pack: Path) -> Non
         assert connection.execute("SELECT count(*) FROM whyroute_kept_packs").fetchone() == (0,)
 
 
-def test_packs_that_were_kept_by_path_alone_are_ignored(tmp_path: Path, pack: Path) -> None:
+def test_packs_kept_by_path_are_ignored(tmp_path: Path, pack: Path) -> None:
     """A database of before: its table stays as it is, for those that still use it."""
     import hashlib  # noqa: PLC0415
     import json  # noqa: PLC0415
@@ -114,7 +114,7 @@ def test_a_good_pack_against_the_service_is_refused(given: dict[str, object], tm
     storage.close()
 
 
-def test_a_kept_pack_that_was_changed_is_not_served(tmp_path: Path, pack: Path) -> None:
+def test_changed_kept_pack_is_not_served(tmp_path: Path, pack: Path) -> None:
     path = tmp_path / "p.db"
     storage = Storage(str(path))
     PackKeeper(str(pack), storage, deployment="one").open()
@@ -126,7 +126,7 @@ def test_a_kept_pack_that_was_changed_is_not_served(tmp_path: Path, pack: Path) 
     storage.close()
 
 
-def test_every_answer_says_that_the_pack_is_a_kept_one(tmp_path: Path, pack: Path) -> None:
+def test_every_answer_names_the_kept_pack(tmp_path: Path, pack: Path) -> None:
     first = make_kit(tmp_path, pack=pack, deployment="one")
     before = first.get("/readyz", None).json()["pack"]
     assert before["kept"] is False
@@ -152,9 +152,7 @@ def test_every_answer_says_that_the_pack_is_a_kept_one(tmp_path: Path, pack: Pat
         each.service.storage.close()
 
 
-def test_a_good_pack_does_not_wait_for_the_database(
-    tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_good_pack_does_not_wait_for_database(tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = Storage(str(tmp_path / "p.db"))
     keeper = PackKeeper(str(pack), storage, deployment="one")
     keeper.open()
@@ -176,7 +174,7 @@ def test_a_good_pack_does_not_wait_for_the_database(
     storage.close()
 
 
-def test_the_server_names_the_option_and_the_kept_pack(
+def test_server_names_option_and_kept_pack(
     tmp_path: Path, pack: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from whyroute.cli import main  # noqa: PLC0415

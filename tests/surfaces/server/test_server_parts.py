@@ -155,7 +155,7 @@ def test_lines_come_in_order_and_all_of_them(tmp_path: Path) -> None:
         assert [each for each in found if each // 10_000 == own] == [own * 10_000 + number for number in range(2000)]
 
 
-def test_a_full_file_is_put_aside_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_full_file_is_rotated_without_loss(tmp_path: Path) -> None:
     path = tmp_path / "log"
     writer = LineWriter(FileSink(path, full=500))
     for number in range(300):
@@ -169,7 +169,7 @@ def test_a_full_file_is_put_aside_and_nothing_is_lost(tmp_path: Path) -> None:
     assert [number for file in files for number in read_lines(file)] == list(range(300))
 
 
-def test_a_file_that_was_moved_away_is_begun_again(tmp_path: Path) -> None:
+def test_moved_file_is_started_again(tmp_path: Path) -> None:
     path = tmp_path / "log"
     sink = FileSink(path)
     for number in range(3):
@@ -263,7 +263,7 @@ def test_large_lines_are_not_all_made_at_once() -> None:
     assert max(sizes) < 1_000_000
 
 
-def test_lines_that_can_not_be_written_yet_are_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_lines_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whyroute.server.lines._RETRY_SECONDS", 0.001)
     writer = LineWriter(Troubled(10**9))
     for number in range(5):
@@ -274,7 +274,7 @@ def test_lines_that_can_not_be_written_yet_are_waiting(monkeypatch: pytest.Monke
     assert (writer.waiting, writer.dropped) == (0, 5)
 
 
-def test_a_full_file_that_can_not_be_put_aside_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_rotation_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whyroute.server.lines._RETRY_SECONDS", 0.001)
     real, failures = os.rename, [OSError(13, "Permission denied")] * 3
 
@@ -296,7 +296,7 @@ def test_a_full_file_that_can_not_be_put_aside_is_tried_again(tmp_path: Path, mo
     assert [number for file in files for number in read_lines(file)] == [0, 1, 2]
 
 
-def test_a_stream_that_nobody_reads_any_more_ends_quietly() -> None:
+def test_stream_without_reader_ends_quietly() -> None:
     stream = io.BytesIO()
     writer = LineWriter(StreamSink(stream))
     writer.put({"n": 1})
@@ -337,7 +337,7 @@ def test_the_description_is_of_openapi_3_1(tmp_path: Path) -> None:
 # Packs.
 
 
-def test_a_digest_tells_packs_apart_and_not_where_they_are(tmp_path: Path) -> None:
+def test_digest_depends_on_pack_not_on_path(tmp_path: Path) -> None:
     digests = []
     for number, (names, text) in enumerate([("ab", "x"), ("ab", "x"), ("ab", "y"), ("ac", "x")]):
         directory = tmp_path / str(number) / "pack"
@@ -355,7 +355,7 @@ def test_a_digest_tells_packs_apart_and_not_where_they_are(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
-def test_the_name_of_a_file_may_be_no_utf_8(tmp_path: Path) -> None:
+def test_file_name_may_be_invalid_utf_8(tmp_path: Path) -> None:
     pack = tmp_path / "pack"
     pack.mkdir()
     (pack / "a.yaml").write_bytes(PACK.read_bytes())

@@ -72,7 +72,7 @@ def test_new_databases_are_private_with_all_their_files(form: str, tmp_path: Pat
     assert (said == []) == (form != "uri")  # SQLite makes one that a URI names by itself; it is closed at once
 
 
-def test_databases_that_others_can_read_are_closed_to_them(tmp_path: Path) -> None:
+def test_readable_databases_are_closed_to_others(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     with open_umask(), closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA journal_mode=WAL")
@@ -89,7 +89,7 @@ def test_databases_that_others_can_read_are_closed_to_them(tmp_path: Path) -> No
     assert said == []
 
 
-def test_logs_are_private_when_new_put_aside_or_moved_away(tmp_path: Path) -> None:
+def test_logs_are_private_from_the_start(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     said: list[str] = []
     with open_umask():
@@ -102,7 +102,7 @@ def test_logs_are_private_when_new_put_aside_or_moved_away(tmp_path: Path) -> No
     assert said == []
 
 
-def test_logs_that_others_can_read_are_closed_to_them(tmp_path: Path) -> None:
+def test_readable_logs_are_closed_to_others(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     said: list[str] = []
     for mode, closed in ((0o644, "0600"), (0o640, "0600"), (0o622, "0600"), (0o700, "0700")):
@@ -116,7 +116,7 @@ def test_logs_that_others_can_read_are_closed_to_them(tmp_path: Path) -> None:
     ]
 
 
-def test_a_mode_that_cannot_be_changed_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchangeable_mode_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "d.jsonl"
     path.touch(0o644)
     path.chmod(0o644)
@@ -152,7 +152,7 @@ def test_the_server_makes_nothing_that_others_can_read(tmp_path: Path) -> None:
     assert set(found.values()) == {"0600"}
 
 
-def test_torn_lines_lose_no_record_of_the_next_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torn_line_loses_no_later_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Crashes at every kind of place in a line, two thousand of them: what is written after each is read whole."""
     monkeypatch.setattr(os, "fsync", lambda number: None)  # the disk is not what is tried
     draw = random.Random(7)
@@ -172,7 +172,7 @@ def test_torn_lines_lose_no_record_of_the_next_process(tmp_path: Path, monkeypat
     assert found == whole
 
 
-def test_a_process_that_dies_within_a_line_glues_nothing(tmp_path: Path) -> None:
+def test_process_dying_in_a_line_glues_nothing(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     for torn in ('{"a": 1}\n{"b": ', '{"c": 1}'):
         done = subprocess.run([sys.executable, "-c", CRASHING, str(path), torn], check=False)
@@ -195,7 +195,7 @@ def test_opening_a_torn_log_writes_nothing_yet(tmp_path: Path) -> None:
     assert path.read_text() == '{"torn\n{"a": 1}\n'
 
 
-def test_a_server_that_is_killed_leaves_a_log_that_goes_on(tmp_path: Path) -> None:
+def test_killed_server_leaves_a_usable_log(tmp_path: Path) -> None:
     for _ in range(2):
         with serving(tmp_path, "--tenant", "alpha", "--decisions", "d.jsonl") as process:
             url = process.url

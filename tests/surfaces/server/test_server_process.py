@@ -251,7 +251,7 @@ def test_a_request_that_breaks_off_harms_nobody(running: Running) -> None:
 
 
 @pytest.mark.parametrize("upgrade", ["websocket", "h2c"])
-def test_who_asks_for_another_protocol_is_answered_in_this_one(running: Running, upgrade: str) -> None:
+def test_upgrade_request_is_answered_in_http_1(running: Running, upgrade: str) -> None:
     head = f"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: upgrade, close\r\nUpgrade: {upgrade}\r\n\r\n"
     assert running.raw(head.encode()).startswith(b"HTTP/1.1 200 ")
 
@@ -288,7 +288,7 @@ def test_small_answers_wait_for_no_acknowledgement(running: Running) -> None:
 # The log.
 
 
-def test_the_log_tells_who_and_how_long_and_nothing_more(running: Running) -> None:
+def test_log_has_caller_and_duration_only(running: Running) -> None:
     with running.client("beta") as client:
         client.post(
             "/v1/route", json={"capability": "look", "labels": {"data": "hunter2"}}, headers={"X-Request-Id": "find-me"}
@@ -319,7 +319,7 @@ def test_the_log_tells_who_and_how_long_and_nothing_more(running: Running) -> No
 # Signals, decisions, reloads.
 
 
-def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Path) -> None:
+def test_good_pack_is_swapped_broken_pack_is_not(tmp_path: Path) -> None:
     pack = tmp_path / "pack"
     pack.mkdir()
     good = PACK.read_text("utf-8")
@@ -358,7 +358,7 @@ def test_a_pack_is_swapped_when_it_is_good_and_kept_when_it_is_not(tmp_path: Pat
             assert client.post("/v1/route", json={"capability": "look"}).status_code == 200
 
 
-def test_a_pack_that_is_replaced_as_a_whole_is_still_watched(tmp_path: Path) -> None:
+def test_replaced_pack_directory_is_still_watched(tmp_path: Path) -> None:
     good = PACK.read_text("utf-8")
     for name, text in (("one", good), ("two", good.replace("look", "look-at")), ("three", good.replace("look", "see"))):
         (tmp_path / name).mkdir()
@@ -380,7 +380,7 @@ def test_a_pack_that_is_replaced_as_a_whole_is_still_watched(tmp_path: Path) -> 
     assert len(digests) == 4
 
 
-def test_a_hang_up_while_the_server_starts_does_not_end_it(tmp_path: Path) -> None:
+def test_hang_up_during_start_does_not_end_server(tmp_path: Path) -> None:
     token_file(tmp_path / "tokens.json")
     # What is read in the middle of the start sends the signal.
     (tmp_path / "sitecustomize.py").write_text(
@@ -398,7 +398,7 @@ def test_a_hang_up_while_the_server_starts_does_not_end_it(tmp_path: Path) -> No
         assert process.event("pack-unchanged")
 
 
-def test_no_decision_is_lost_when_the_server_is_told_to_end(tmp_path: Path) -> None:
+def test_no_decision_is_lost_at_shutdown(tmp_path: Path) -> None:
     tokens = token_file(tmp_path / "tokens.json")
     answered: list[tuple[str, int, Any]] = []
     with serving(tmp_path, "--tokens", "tokens.json", "--decisions", "decisions.jsonl") as process:
@@ -517,7 +517,7 @@ def test_a_port_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixture[str]) 
     assert "error: --port: input should be less than or equal to 65535\n" in capsys.readouterr().err
 
 
-def test_a_broken_pack_that_never_was_good_is_not_served(
+def test_pack_broken_from_the_start_is_not_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from whyroute.cli import main  # noqa: PLC0415

@@ -54,7 +54,7 @@ async def _answering(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.mark.parametrize("data", [HEADERS, PATH], ids=["headers", "path"])
 @pytest.mark.parametrize("piece", [1_000_000, 70_000, 1000])
-def test_a_head_that_is_too_large_is_refused_however_it_comes(data: bytes, piece: int) -> None:
+def test_large_head_is_refused_however_sent(data: bytes, piece: int) -> None:
     async def sent() -> bytes:
         config = uvicorn.Config(_nothing, interface="asgi3", log_config=None, ws="none", lifespan="off")
         protocol = http_protocol(ServiceLimits())(config, ServerState(), {})
@@ -72,7 +72,7 @@ def test_a_head_that_is_too_large_is_refused_however_it_comes(data: bytes, piece
 
 
 @pytest.mark.parametrize("cut", [0, 20])
-def test_the_body_before_a_head_does_not_count_as_part_of_it(cut: int) -> None:
+def test_body_before_a_head_is_not_counted(cut: int) -> None:
     """The piece that ends the head of one request has its body as well, and the beginning of the next head."""
     first = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n" + b"x" * 60_000
     second = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 9_000
@@ -123,7 +123,7 @@ async def mirrored(data: bytes, piece: int) -> bytes:
 
 
 @pytest.mark.parametrize("piece", [1_000_000, 7, 1])
-def test_who_asks_for_another_protocol_is_answered_in_this_one(piece: int) -> None:
+def test_upgrade_request_is_answered_in_this_protocol(piece: int) -> None:
     whole = HEAD + UPGRADE + b"Content-Length: 3\r\n\r\none"
     chunked = HEAD + UPGRADE + b"Transfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n"
     data = whole + chunked + b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + UPGRADE + b"\r\n" + HEAD + b"\r\n"

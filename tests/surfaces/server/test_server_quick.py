@@ -44,7 +44,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
-def test_a_route_that_was_bound_is_made_at_once(kit: Kit, threads: list[bool]) -> None:
+def test_bound_route_is_answered_at_once(kit: Kit, threads: list[bool]) -> None:
     kit.post("/v1/route", LOOK)  # it takes its time: all is read
     answers = [kit.post("/v1/route", LOOK) for _ in range(5)]
     assert threads[0] is False
@@ -55,7 +55,7 @@ def test_a_route_that_was_bound_is_made_at_once(kit: Kit, threads: list[bool]) -
     assert bodies[0]["decision"]["pick"] == SECRET
 
 
-def test_labels_that_were_not_there_before_take_their_time(kit: Kit, threads: list[bool]) -> None:
+def test_new_labels_are_not_answered_at_once(kit: Kit, threads: list[bool]) -> None:
     """The rules that they bring into force have to be compiled first."""
     for _ in range(3):
         kit.post("/v1/route", LOOK)
@@ -75,9 +75,7 @@ def test_labels_that_were_not_there_before_take_their_time(kit: Kit, threads: li
         {"preferredModel": "large"},
     ],
 )
-def test_what_a_request_says_of_itself_counts_at_once_too(
-    kit: Kit, threads: list[bool], change: dict[str, Any]
-) -> None:
+def test_request_labels_count_in_quick_answers(kit: Kit, threads: list[bool], change: dict[str, Any]) -> None:
     first = kit.post("/v1/route", {**LOOK, **change}).json()
     for _ in range(4):
         last = kit.post("/v1/route", {**LOOK, **change}).json()
@@ -142,9 +140,7 @@ def test_a_change_of_another_process_is_seen(kit: Kit, tmp_path: Path, threads: 
     other.close()
 
 
-def test_nobody_waits_for_a_database_that_somebody_has_for_himself(
-    kit: Kit, tmp_path: Path, threads: list[bool]
-) -> None:
+def test_locked_database_delays_no_quick_answer(kit: Kit, tmp_path: Path, threads: list[bool]) -> None:
     for _ in range(4):
         kit.post("/v1/route", LOOK)
     assert kit.service.storage.version_at_once("alpha") == 0
@@ -191,7 +187,7 @@ def test_where_nothing_qualifies_a_thread_tells_why(kit: Kit, threads: list[bool
     assert 'whyroute_routes_total{outcome="unsatisfiable"} 3.0' in text
 
 
-def test_what_is_bound_goes_with_the_providers_and_the_labels(kit: Kit) -> None:
+def test_bound_routes_depend_on_providers_and_labels(kit: Kit) -> None:
     kit.post("/v1/route", LOOK)
     now = kit.service.clock()
     holdings = kit.service.registry.refresh("alpha")
@@ -211,7 +207,7 @@ def test_what_is_bound_goes_with_the_providers_and_the_labels(kit: Kit) -> None:
     assert not is_quick()
 
 
-def test_rules_that_come_into_force_bind_a_route_anew(kit: Kit) -> None:
+def test_rules_coming_into_force_bind_anew(kit: Kit) -> None:
     kit.post("/v1/route", LOOK)
     holdings = kit.service.registry.refresh("alpha")
     solved = holdings.bound(("look", ()), moment_of(kit.service.clock()))
@@ -232,7 +228,7 @@ def test_so_much_is_kept_of_what_is_bound(kit: Kit) -> None:
     assert len(holdings._bound) <= 1000
 
 
-def test_the_digest_of_new_providers_is_not_made_at_once(tmp_path: Path, threads: list[bool]) -> None:
+def test_new_provider_digest_is_not_made_at_once(tmp_path: Path, threads: list[bool]) -> None:
     writer = LineWriter(FileSink(tmp_path / "decisions.jsonl"))
     kit = make_kit(tmp_path, decisions=writer)
     for _ in range(3):
@@ -247,7 +243,7 @@ def test_the_digest_of_new_providers_is_not_made_at_once(tmp_path: Path, threads
     assert threads == [False, True]
 
 
-def test_labels_that_make_a_route_another_one_are_new(kit: Kit, threads: list[bool]) -> None:
+def test_labels_that_change_a_route_are_new(kit: Kit, threads: list[bool]) -> None:
     for _ in range(3):
         kit.post("/v1/route", LOOK)
     del threads[:]

@@ -153,7 +153,7 @@ def answers(storage: Storage) -> bool:
     return True
 
 
-def test_a_connection_that_falls_silent_in_a_transaction_is_given_up(behind: tuple[str, Proxy]) -> None:
+def test_silent_connection_in_transaction_is_dropped(behind: tuple[str, Proxy]) -> None:
     database, proxy = behind
     storage = Storage(database)
 
@@ -168,7 +168,7 @@ def test_a_connection_that_falls_silent_in_a_transaction_is_given_up(behind: tup
     storage.close()
 
 
-def test_one_request_at_a_time_asks_a_silent_database(behind: tuple[str, Proxy]) -> None:
+def test_one_request_at_a_time_probes_silent_database(behind: tuple[str, Proxy]) -> None:
     database, proxy = behind
     storage = Storage(database)
     proxy.silence()
@@ -214,7 +214,7 @@ def test_limits_of_the_url_come_first(postgresql_database: str) -> None:
     storage.close()
 
 
-def test_a_locked_file_is_waited_for_only_so_long(tmp_path: Path) -> None:
+def test_locked_file_is_waited_for_briefly(tmp_path: Path) -> None:
     path = tmp_path / "p.db"
     with serving(tmp_path, "--tenant", "alpha", "--db", str(path)) as process, closing(sqlite3.connect(path)) as other:
         url = process.url

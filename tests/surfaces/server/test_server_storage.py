@@ -90,7 +90,7 @@ def test_what_changes_nothing_makes_no_other_version(storage: Storage) -> None:
     assert storage.version("t") > before
 
 
-def test_many_at_once_keep_all_and_one_of_each(database: str) -> None:
+def test_concurrent_adds_keep_each_once(database: str) -> None:
     storages = [Storage(database) for _ in range(3)]
     kept: list[str] = []
     refused: list[str] = []
@@ -170,7 +170,7 @@ def test_a_database_that_is_gone_is_told_of(database: str, tmp_path: Path, monke
     kit.service.storage.close()
 
 
-def test_versions_are_asked_for_past_the_engine_and_fail_alike(tmp_path: Path) -> None:
+def test_versions_past_the_engine_fail_alike(tmp_path: Path) -> None:
     path = tmp_path / "providers.db"
     storage = Storage(str(path))
     other = Storage(str(path))
@@ -249,7 +249,7 @@ def test_it_keeps_the_registries_protocol(tmp_path: Path) -> None:
     storage.close()
 
 
-def test_a_database_that_was_put_back_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restored_database_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage, empty = Storage(str(tmp_path / "p.db")), Storage(str(tmp_path / "q.db"))
     pack = load_pack(TESTS / "data" / "server" / "pack.yaml")
     registry = StoredRegistry(storage, lambda: pack)
@@ -362,7 +362,7 @@ def test_what_cannot_be_set_up_is_named(tmp_path: Path) -> None:
     assert len(kit.get("/v1/providers").json()["setupFailures"]) == 2
 
 
-def test_a_pack_that_brings_a_registered_id_comes_first(tmp_path: Path) -> None:
+def test_pack_provider_precedes_registered_id(tmp_path: Path) -> None:
     pack = tmp_path / "pack.yaml"
     text = (TESTS / "data" / "server" / "pack.yaml").read_text("utf-8")
     pack.write_text(text.replace("id: us-llm", "id: other"))
@@ -397,7 +397,7 @@ def test_a_registration_reads_back(tmp_path: Path) -> None:
         ("x.db\0", "no file can have that name"),
     ],
 )
-def test_a_file_that_is_no_database_is_told_with_its_name(tmp_path: Path, name: str, reason: str) -> None:
+def test_unusable_database_file_is_named(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "text.db").write_text("no database, and long enough to be looked at. " * 20, "utf-8")
     path = f"{tmp_path}/{name}"
     with pytest.raises(DatabaseFileError) as caught:
@@ -409,14 +409,14 @@ def test_a_file_that_is_no_database_is_told_with_its_name(tmp_path: Path, name: 
     assert (again.file, again.reason) == (caught.value.file, caught.value.reason)
 
 
-def test_a_database_that_can_only_be_read_is_told_so(tmp_path: Path) -> None:
+def test_read_only_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     sqlite3.connect(path).close()
     with pytest.raises(DatabaseFileError, match=r"it, or the folder that it is in, is read-only; `--db` names"):
         Storage(f"sqlite:///file:{path}?mode=ro&uri=true")
 
 
-def test_a_folder_that_takes_no_file_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -33,7 +33,7 @@ def as_set(found: int) -> set[int]:
 
 
 @given(sets)
-def test_a_set_is_read_back_as_it_was_written(members: set[int]) -> None:
+def test_set_is_read_back_as_written(members: set[int]) -> None:
     found = bits.from_positions(members, 301)
     assert found == as_bits(members)
     assert list(bits.positions(found)) == sorted(members)
@@ -124,7 +124,7 @@ def test_an_unknown_comparison_is_an_error() -> None:
 @settings(max_examples=100)
 @given(columns, st.lists(st.tuples(st.integers(0, 60), st.lists(values, min_size=1, max_size=4)), max_size=12))
 @example([], [(0, [None]), (0, [3]), (0, [2]), (1, [None, 1])])
-def test_a_column_that_grew_answers_as_a_scan_does(column: Column, insertions: list[tuple[int, Column]]) -> None:
+def test_grown_column_answers_as_a_scan(column: Column, insertions: list[tuple[int, Column]]) -> None:
     slices = BitSlices.build(column)
     for place, inserted in insertions:
         at = min(place, len(column))
@@ -137,7 +137,7 @@ def test_a_column_that_grew_answers_as_a_scan_does(column: Column, insertions: l
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending", "shuffled"])
-def test_a_column_that_grew_past_a_byte_of_ranks(order: str) -> None:
+def test_column_may_grow_past_a_byte(order: str) -> None:
     rng = random.Random(7)
     numbers = list(range(300))
     if order == "descending":

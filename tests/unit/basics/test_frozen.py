@@ -168,7 +168,7 @@ class Live:
         return self is other
 
 
-def test_a_candidate_has_a_hash_when_its_provider_has_none() -> None:
+def test_candidate_has_hash_when_provider_has_none() -> None:
     decision = wr.route({"needs": []}, [Live(request()["providers"][0])])
     assert {decision.candidate: 1}[decision.candidate] == 1
 

@@ -45,7 +45,7 @@ def test_did_you_mean(name: str, near: str | None) -> None:
         ("ab", ["abacus"], None),
     ],
 )
-def test_a_beginning_or_an_end_of_a_name_is_nearest(name: str, known: list[str], near: str | None) -> None:
+def test_name_prefix_or_suffix_is_nearest(name: str, known: list[str], near: str | None) -> None:
     assert near_name(name, known) == near
 
 
@@ -69,7 +69,7 @@ def test_nothing_near_is_passed_over(name: str, known: list[str]) -> None:
     assert did_you_mean(name, known) == ("" if near is None else f"; did you mean `{near}`?")
 
 
-def test_names_are_compared_at_length_only_where_it_may_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_compared_only_where_likely(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
 
     def counting(word: str, possibilities: list[str], *more: Any) -> list[str]:
@@ -88,7 +88,7 @@ def test_names_are_compared_at_length_only_where_it_may_pay(monkeypatch: pytest.
     assert len(compared) < 2_000
 
 
-def test_an_error_keeps_a_thousand_issues_and_says_how_many_more_there_are() -> None:
+def test_error_keeps_a_thousand_issues() -> None:
     def of(count: int) -> InvalidCapabilityError:
         return InvalidCapabilityError(Issue(f"/{at}", "wrong") for at in range(count))
 
@@ -102,7 +102,7 @@ def test_an_error_keeps_a_thousand_issues_and_says_how_many_more_there_are() -> 
     assert (copied.issues, str(copied)) == (error.issues, str(error))
 
 
-def test_faults_past_the_thousand_that_are_kept_are_not_looked_for() -> None:
+def test_faults_past_a_thousand_are_not_sought() -> None:
     needs: list[Any] = [{"vison": number} for number in range(1_500)]
     with pytest.raises(InvalidCapabilityError) as caught:
         define_capability({"needs": needs, "kind": 5})

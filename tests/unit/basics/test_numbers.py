@@ -91,7 +91,7 @@ def test_a_sum_on_the_wire(exactly: Fraction, expected: float, kind: type) -> No
 LARGEST = sys.float_info.max
 
 
-def test_a_sum_past_the_range_of_doubles_is_the_largest_one() -> None:
+def test_sum_past_double_range_is_the_largest() -> None:
     assert wire_number(2 * Fraction(LARGEST)) == LARGEST
     assert wire_number(-2 * Fraction(LARGEST)) == -LARGEST
     assert wire_number(Fraction(LARGEST)) == LARGEST

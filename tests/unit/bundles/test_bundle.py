@@ -138,7 +138,7 @@ def test_one_slot_without_ties_is_a_route(request: Json) -> None:
 
 @given(bundles())
 @settings(max_examples=FEW)
-def test_enforcing_what_is_tried_out_gives_what_is_told(request: Json) -> None:
+def test_enforcing_shadow_rules_gives_what_was_told(request: Json) -> None:
     check_shadow(request)
 
 

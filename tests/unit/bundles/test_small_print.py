@@ -41,7 +41,7 @@ def refusal(request: Json) -> str:
         ),
     ],
 )
-def test_a_field_of_another_kind_of_tie_is_told_so(tie: Json, message: str) -> None:
+def test_field_of_other_tie_kind_is_reported(tie: Json, message: str) -> None:
     request = {"slots": {"a": anything(), "b": anything()}, "providers": [provider("p")], "together": [tie]}
     assert refusal(request) == message
 
@@ -52,14 +52,14 @@ def test_a_limit_of_a_search_is_above_zero(limit: Json) -> None:
         wr.SearchLimit(**limit)
 
 
-def test_a_key_of_a_slot_that_is_no_text_is_told_of() -> None:
+def test_non_text_slot_key_is_reported() -> None:
     request: Any = {"slots": {"a": {**anything(), 7: 1}}, "providers": [provider("p")]}
     error = wr.answer(request)["error"]
     assert error["code"] == "invalid-request"
     assert "7" in error["issues"][0]["message"]
 
 
-def test_a_fact_that_a_tie_of_one_slot_lacks_is_told() -> None:
+def test_fact_missing_from_one_slot_is_told() -> None:
     tie = {"sum": "p95LatencyMs", "op": "<=", "value": 5, "slots": ["a"]}
     explanation = wr.explain_bundle({"a": anything()}, [provider("p")], together=[tie]).to_dict()
     told = [(each["slot"], each["field"], each["constraint"], each["also"]) for each in explanation["unknowns"]]
@@ -83,14 +83,14 @@ def test_rules_that_leave_no_way_out_are_counted(count: int, verb: str) -> None:
     assert told["text"] == f"{named} {verb} to the edited request, and nothing qualifies"
 
 
-def test_set_up_failures_of_a_bundle_are_a_list_of_any_kind() -> None:
+def test_bundle_setup_failures_may_be_any_list() -> None:
     failure = {"providerId": "q", "message": "no key"}
     for failures in ([failure], (failure,), [wr.SetupFailure(provider_id="q", message="no key")]):
         with pytest.raises(wr.BundleUnsatisfiableError, match="provider `q` could not be set up: no key"):
             wr.route_bundle({"a": anything()}, [], setup_failures=failures)
 
 
-def test_a_shadow_rule_that_orders_nobody_is_not_named() -> None:
+def test_shadow_rule_ordering_nothing_is_not_named() -> None:
     rule = {"name": "r", "because": "b", "prefer": {"lowest": "contextWindow"}, "mode": "shadow"}
     request = {"providers": [provider("p"), provider("q", window=5)], "rules": [rule]}
     needs: list[Json] = [{"region": "us"}]
@@ -119,7 +119,7 @@ def test_alternates_are_equal_where_all_of_them_are() -> None:
     assert one != wr.route({"needs": []}, [provider("p"), provider("q")]).alternates
 
 
-def test_the_tie_with_a_number_is_the_one_that_is_left_out() -> None:
+def test_numeric_tie_is_the_one_left_out() -> None:
     apart: Json = {"different": "provider"}
     cap: Json = {"sum": "p95LatencyMs", "op": "<=", "value": 6}
     providers = [provider("p", latency=3), provider("q", latency=4)]
@@ -135,7 +135,7 @@ def test_the_tie_with_a_number_is_the_one_that_is_left_out() -> None:
 
 @pytest.mark.parametrize("exists", [True, False])
 @pytest.mark.parametrize("tokens", [None, {"prompt": 1, "completion": 1}])
-def test_what_a_call_costs_is_known_where_its_tokens_are(exists: bool, tokens: Json | None) -> None:
+def test_call_cost_is_known_with_tokens(exists: bool, tokens: Json | None) -> None:
     rule = {"name": "r", "because": "b", "require": {"callUsd": {"exists": exists}}}
     given: Json = {"capability": {"needs": []}, "providers": [provider("p")], "rules": [rule]}
     if tokens is not None:
@@ -156,7 +156,7 @@ def test_a_latency_of_zero_is_one() -> None:
     assert need in ({"op": "<=", "value": 0}, {"op": "<", "value": 1})
 
 
-def test_reasons_with_long_lists_are_the_same_as_text() -> None:
+def test_long_reasons_equal_their_text() -> None:
     """Past four million characters of a block's reasons, each is written by itself."""
     names = [f"{each:04}" + "x" * 1_500 for each in range(1_000)]
     rule = {"name": "r", "because": "b", "require": {"provider": names}}

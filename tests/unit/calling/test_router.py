@@ -124,7 +124,7 @@ def test_a_router_takes_a_pack_or_policies(given: Any) -> None:
 # Packs with live providers.
 
 
-def test_live_providers_bind_to_the_metadata_of_the_pack(pack: wr.Pack) -> None:
+def test_live_providers_bind_to_pack_metadata(pack: wr.Pack) -> None:
     live = wr.EchoProvider(metadata("eu", region="us", window=1))
     registry = wr.ProviderRegistry([("acme", live), ("acme", wr.EchoProvider(metadata("own")))])
     made = wr.Router(pack, registry)
@@ -142,7 +142,7 @@ def test_live_providers_bind_to_the_metadata_of_the_pack(pack: wr.Pack) -> None:
     assert [each.key for each in decision.alternates] == [("more", "m"), ("own", "m")]
 
 
-def test_providers_that_a_pack_keeps_from_a_tenant_stay_hidden(pack: wr.Pack) -> None:
+def test_providers_hidden_by_a_pack_stay_hidden(pack: wr.Pack) -> None:
     registry = wr.ProviderRegistry([(name, wr.EchoProvider(metadata("kept"))) for name in ("acme", "other")])
     made = wr.Router(pack, registry)
     assert ("kept", "m") not in [each.key for each in made.route("acme", "look").alternates]
@@ -227,7 +227,7 @@ def test_a_cancelled_call_is_not_retried() -> None:
         asyncio.run(made.invoke("t", LOOK, call(), retry_on=lambda error: True))
 
 
-def test_a_provider_of_the_pack_alone_is_not_invocable(pack: wr.Pack) -> None:
+def test_pack_only_provider_is_not_invocable(pack: wr.Pack) -> None:
     with pytest.raises(wr.InvocationError) as caught:
         asyncio.run(wr.Router(pack).invoke("acme", "look", call()))
     assert isinstance(caught.value.__cause__, wr.NotInvocableError)

@@ -160,7 +160,7 @@ def test_an_index_answers_as_a_scan_does(providers: list[Json]) -> None:
 
 @settings(max_examples=60)
 @given(wire.provider_lists(at_most=6), st.data())
-def test_a_catalog_that_grew_is_as_one_made_at_once(providers: list[Json], data: st.DataObject) -> None:
+def test_grown_catalog_equals_one_made_at_once(providers: list[Json], data: st.DataObject) -> None:
     grown = Catalog()
     for at, metadata in enumerate(providers):
         if data.draw(st.booleans()):
@@ -223,7 +223,7 @@ def test_a_long_chain_of_updates(start: int) -> None:
     check(Catalog(grown))
 
 
-def test_providers_follow_one_with_more_values_than_a_column_holds() -> None:
+def test_provider_with_many_values_may_be_followed() -> None:
     """The column is made again when it is next asked for, and not before."""
     catalog = Catalog([provider("a", attributes=["common"])])
     assert list(positions(catalog.with_attribute("common"))) == [0]
@@ -235,7 +235,7 @@ def test_providers_follow_one_with_more_values_than_a_column_holds() -> None:
     assert list(positions(grown.with_attribute("value-299"))) == [1]
 
 
-def test_two_catalogs_made_from_one_disturb_neither_each_other_nor_their_parent() -> None:
+def test_catalogs_from_one_parent_are_independent() -> None:
     rng = random.Random(3)
     providers = many(150, rng)
     parent = Catalog(providers[:130])
@@ -263,7 +263,7 @@ def test_ids_and_names_compare_by_code_point() -> None:
     assert first == ["i", *(name for name in ordered if name != "i")]
 
 
-def test_a_default_model_comes_first_only_at_its_own_provider() -> None:
+def test_default_model_comes_first_at_its_provider() -> None:
     catalog = Catalog([provider("a", model("x"), model("y")), provider("b", model("x"), model("y"), defaultModel="y")])
     assert [c.key for c in catalog.candidates()] == [("a", "x"), ("a", "y"), ("b", "y"), ("b", "x")]
 
@@ -355,7 +355,7 @@ def test_candidates() -> None:
         first.model = second.model  # type: ignore[misc]  # it is frozen
 
 
-def test_a_catalog_is_copied_and_pickled_with_its_providers() -> None:
+def test_catalog_is_copied_and_pickled_with_providers() -> None:
     catalog = Catalog([provider("b", model("x"), model("y"), defaultModel="y", labels={"a": "b"}), provider("a")])
     check(catalog)
     for again in (copy.copy(catalog), copy.deepcopy(catalog), pickle.loads(pickle.dumps(catalog))):

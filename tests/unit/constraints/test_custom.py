@@ -132,7 +132,7 @@ def test_broken_constraints_are_refused(given: Any) -> None:
         wr.Custom(*given)
 
 
-def test_an_answer_that_is_no_truth_value_is_an_error() -> None:
+def test_non_truth_value_answer_is_an_error() -> None:
     broken = wr.Custom("odd", "odd", lambda candidate: 1, "It is odd.")  # type: ignore[arg-type,return-value]
     with pytest.raises(TypeError, match="`custom/odd` says `1`, a number; True, False or None is expected"):
         wr.prepare({"needs": []}, custom=[broken]).bind(PROVIDERS)

@@ -33,7 +33,7 @@ def compiled(needs: list[Json], policy: Json | None = None) -> Constraints:
     )
 
 
-def test_ids_labels_and_owners_in_the_order_of_the_contract() -> None:
+def test_ids_labels_and_owners_follow_contract_order() -> None:
     policy = {
         "maxTokensPerCall": 1000.0,
         "maxCostPerCallUsd": 1e-7,
@@ -84,7 +84,7 @@ def test_a_clause_that_sets_nothing_is_no_constraint(policy: Json, ids: list[str
 
 @settings(max_examples=80)
 @given(wire.requests())
-def test_each_constraint_says_the_same_by_index_and_by_candidate_as_the_naive_router(request: Json) -> None:
+def test_constraints_agree_by_index_candidate_and_naive_router(request: Json) -> None:
     catalog = Catalog(request["providers"])
     policy = request.get("tenantPolicy")
     found = compile_constraints(

@@ -54,7 +54,7 @@ def test_what_a_list_lets_pass() -> None:
 
 
 @pytest.mark.parametrize("term", [ListTerm("models", ("a",), ("b",)), RegionListTerm(("a",))], ids=["list", "regions"])
-def test_what_was_looked_up_is_no_part_of_a_term(term: Any) -> None:
+def test_looked_up_values_are_no_part_of_terms(term: Any) -> None:
     fresh = copy.deepcopy(term)
     term.accepts("a")
     assert (term, hash(term), repr(term)) == (fresh, hash(fresh), repr(fresh))
@@ -62,7 +62,7 @@ def test_what_was_looked_up_is_no_part_of_a_term(term: Any) -> None:
     assert pickle.loads(pickle.dumps(term)).accepts("a")
 
 
-def test_a_message_names_a_few_of_a_long_list_and_the_details_all_of_it() -> None:
+def test_message_cuts_long_lists_and_details_do_not() -> None:
     reason = RegionListTerm(NAMES).reason("elsewhere")
     assert reason.message == (
         "is in `elsewhere`; the tenant allows `region-0`, `region-1`, `region-2`, `region-3`, `region-4` and 1995 more"

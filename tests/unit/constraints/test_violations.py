@@ -111,7 +111,7 @@ def test_a_rejection_tells_what_the_condition_is(rule: Json, candidate: Json, to
     assert rejected(rule, **candidate)["message"] == f"rule `r` (b): {told}"
 
 
-def test_a_rejection_names_the_condition_that_is_all_of_the_rule() -> None:
+def test_rejection_names_its_whole_condition() -> None:
     assert rejected({"require": {"is": "approved"}})["condition"] == "approved"
     assert rejected({"forbid": {"is": "approved"}}, **UK)["condition"] == "approved"
     assert "condition" not in rejected({"require": {"not": {"is": "approved"}}}, **UK)

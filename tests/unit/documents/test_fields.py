@@ -20,7 +20,7 @@ def test_lists_take_any_sequence(made: Any) -> None:
 
 
 @pytest.mark.parametrize("given", ["eu", b"eu", {"eu"}, {"eu": 1}, 1])
-def test_lists_of_names_take_no_text_and_no_set(given: Any) -> None:
+def test_name_lists_take_no_text_or_set(given: Any) -> None:
     with pytest.raises(ValidationError, match="a list of strings is expected"):
         TenantPolicy(tenant_id="t", region_allow=given)
 

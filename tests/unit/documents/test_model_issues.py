@@ -58,7 +58,7 @@ def test_pointers_go_by_wire_names_and_are_escaped() -> None:
     ]
 
 
-def test_a_misspelt_key_is_one_issue_and_gets_a_suggestion() -> None:
+def test_misspelt_key_is_one_issue_with_suggestion() -> None:
     assert found(Outer, {"items": [{"first_name": "x"}], "Mode": "fast"}, "/request") == [
         ("/request/items/0/first_name", "`first_name` is not a key here; did you mean `firstName`?"),
         ("/request/Mode", "`Mode` is not a key here; did you mean `mode`?"),
@@ -80,7 +80,7 @@ def test_choices_lengths_and_messages_of_validators() -> None:
     assert found(Outer, 3) == [("", "`3`, a number; an object is expected")]
 
 
-def test_tags_of_unions_are_no_part_of_the_pointer() -> None:
+def test_union_tags_are_not_in_pointers() -> None:
     for document, path in (
         ({"needs": [{"feature": "vison"}]}, "/needs/0/feature"),
         ({"needs": [{"feature": {"feature": "vision"}}]}, "/needs/0/feature"),

@@ -47,7 +47,7 @@ def subschemas(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from subschemas(node["items"])
 
 
-def test_schema_is_a_draft_2020_12_schema_with_the_published_identity() -> None:
+def test_schema_is_draft_2020_12_with_published_id() -> None:
     schema = capability_schema()
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["$id"] == "https://kindgi.com/schemas/v1/capability.schema.json"
@@ -55,7 +55,7 @@ def test_schema_is_a_draft_2020_12_schema_with_the_published_identity() -> None:
     Draft202012Validator.check_schema(schema)
 
 
-def test_schema_is_closed_at_every_level_and_every_example_in_it_is_valid() -> None:
+def test_schema_is_closed_with_valid_examples() -> None:
     schema = capability_schema()
     closed = list(objects(schema))
     assert len(closed) == 15
@@ -75,7 +75,7 @@ def test_schema_says_something_about_every_property() -> None:
             assert value.get("description") or target.get("description")
 
 
-def test_schema_lists_the_features_kinds_and_needs_that_the_code_knows() -> None:
+def test_schema_lists_known_features_kinds_and_needs() -> None:
     schema = capability_schema()
     assert tuple(schema["$defs"]["FeatureRequirement"]["properties"]["feature"]["enum"]) == features.FEATURES
     assert tuple(schema["properties"]["kind"]["examples"]) == features.BUILT_IN_KINDS
@@ -91,7 +91,7 @@ def test_every_keyword_of_the_schema_has_its_sentence() -> None:
     assert used == set(_SENTENCES)
 
 
-def test_a_caller_may_change_its_copy_of_the_schema() -> None:
+def test_schema_copy_may_be_changed() -> None:
     capability_schema()["required"].clear()
     assert capability_schema()["required"] == ["needs"]
     assert declaration_issues({})
@@ -198,7 +198,7 @@ def test_foreign_values_do_not_hide_other_issues() -> None:
     ]
 
 
-def test_deep_nesting_is_an_issue_and_not_a_crash() -> None:
+def test_deep_nesting_is_an_issue() -> None:
     deep: Any = "x"
     for _ in range(5000):
         deep = [deep]
@@ -215,7 +215,7 @@ def test_numbers_are_read_as_doubles() -> None:
     assert messages({"needs": [{"costPerCall": {"op": ">=", "usd": -0.0}}]}) == []
 
 
-def test_an_empty_needs_can_be_let_through_but_nothing_else() -> None:
+def test_only_empty_needs_can_be_let_through() -> None:
     assert declaration_issues({"needs": []}, empty_needs=True) == []
     assert messages({"needs": []}) == [
         ("/needs", 'empty; a declaration has at least one need, such as `{"feature": "vision"}`')

@@ -56,7 +56,7 @@ EPOCH = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @given(st.datetimes(timezones=st.just(UTC)), st.integers(-1439, 1439))
-def test_a_time_is_read_as_the_standard_library_reads_it(moment: datetime, offset: int) -> None:
+def test_time_is_read_as_the_standard_library(moment: datetime, offset: int) -> None:
     sign = "-" if offset < 0 else "+"
     local = moment.replace(tzinfo=None).isoformat(timespec="microseconds")
     text = f"{local}{sign}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
@@ -105,7 +105,7 @@ ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(mi
 
 
 @given(st.datetimes(timezones=ZONES))
-def test_the_moment_of_a_time_is_that_of_what_is_written(time: datetime) -> None:
+def test_moment_of_time_equals_what_is_written(time: datetime) -> None:
     try:
         utc = time.astimezone(UTC)
     except OverflowError:

@@ -32,7 +32,7 @@ def problem_of(members: int, admitted: list[int]) -> Any:
 
 
 @given(sets.filter(bool), st.lists(sets | st.just(full(70)), max_size=3))
-def test_a_problem_on_bit_sets_has_the_solutions_of_one_on_lists(members: int, admitted: list[int]) -> None:
+def test_bit_set_and_list_problems_have_equal_solutions(members: int, admitted: list[int]) -> None:
     listed: Any = Problem(LIBRARY_SOLVER())
     listed.addVariable("candidate", list(positions(members)))
     for each in admitted:
@@ -51,7 +51,7 @@ def test_the_library_refuses_an_empty_domain() -> None:
 
 
 @given(sets)
-def test_a_domain_reads_like_the_list_of_its_candidates(members: int) -> None:
+def test_domain_reads_like_its_candidate_list(members: int) -> None:
     domain = BitSetDomain(members)
     assert list(domain) == list(positions(members))
     assert len(domain) == members.bit_count()
@@ -73,7 +73,7 @@ def test_solutions_read_like_a_list(members: int, data: st.DataObject) -> None:
 
 
 @given(wire.requests())
-def test_the_engine_finds_what_a_problem_of_its_parts_finds(request: dict[str, Any]) -> None:
+def test_engine_finds_what_its_parts_find(request: dict[str, Any]) -> None:
     constraints = read_request({"at": "2026-12-24", **request}).solve().constraints
     everyone = constraints.catalog.all()
     found = engine_named("bitset").solve(constraints)

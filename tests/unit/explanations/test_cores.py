@@ -107,7 +107,7 @@ def failing_cases() -> Iterator[Any]:
 
 class TestLaws:
     @given(clashes())
-    def test_a_core_is_unsatisfiable_and_loses_that_with_any_constraint(self, clash: tuple[list[int], int]) -> None:
+    def test_core_is_minimal_and_unsatisfiable(self, clash: tuple[list[int], int]) -> None:
         admitted, size = clash
         for core in conflicts(admitted, size, core_limit=PLENTY).cores.sets:
             assert not admits_someone(admitted, size, core)
@@ -115,9 +115,7 @@ class TestLaws:
                 assert admits_someone(admitted, size, [index for index in core if index != left_out]) or not size
 
     @given(clashes())
-    def test_a_correction_lets_someone_through_and_needs_all_of_its_constraints(
-        self, clash: tuple[list[int], int]
-    ) -> None:
+    def test_correction_is_minimal_and_sufficient(self, clash: tuple[list[int], int]) -> None:
         admitted, size = clash
         for correction in corrections(admitted, size, PLENTY).sets:
             others = [index for index in range(len(admitted)) if index not in correction]
@@ -126,7 +124,7 @@ class TestLaws:
                 assert not admits_someone(admitted, size, [*others, kept])
 
     @given(clashes().filter(lambda clash: clash[1] > 0))
-    def test_each_list_is_the_minimal_hitting_sets_of_the_other(self, clash: tuple[list[int], int]) -> None:
+    def test_cores_and_corrections_are_dual(self, clash: tuple[list[int], int]) -> None:
         admitted, size = clash
         both = conflicts(admitted, size, core_limit=PLENTY, correction_limit=PLENTY)
         if both.cores.sets:
@@ -150,14 +148,14 @@ class TestEdges:
     def test_no_constraints_and_a_candidate_has_neither(self) -> None:
         assert conflicts([], 1) == Conflicts()
 
-    def test_no_candidates_is_the_empty_core_and_no_corrections(self) -> None:
+    def test_no_candidates_give_the_empty_core(self) -> None:
         assert conflicts([0, 0], 0) == Conflicts(cores=Found(((),)))
         assert corrections([0, 0], 0) == Found()
 
     def test_a_constraint_that_rejects_everyone(self) -> None:
         assert conflicts([0b11, 0, 0b01], 2) == Conflicts(Found(((1,),)), Found(((1,),)))
 
-    def test_the_same_constraint_twice_falls_together_and_clashes_alone(self) -> None:
+    def test_repeated_constraint_folds_and_clashes_alone(self) -> None:
         found = conflicts([0b01, 0b10, 0b01], 2)
         assert found.corrections.sets == ((1,), (0, 2))
         assert found.cores.sets == ((0, 1), (1, 2))

@@ -314,7 +314,7 @@ def test_a_stranger_is_said_to_be_one(providers: list[dict[str, Any]], provider:
     assert all((each["provider"], each["model"]) in set(all_candidates(request)) for each in told["near"])
 
 
-def test_unknown_facts_are_told_with_what_else_stands_in_the_way() -> None:
+def test_unknown_facts_come_with_other_obstacles() -> None:
     def provider(name: str, region: str, latency: float | None, window: int) -> dict[str, Any]:
         cost = {"promptUsdPer1kTokens": 1, "completionUsdPer1kTokens": 1}
         model: dict[str, Any] = {"name": "m", "contextWindow": window, "features": [], "cost": cost}
@@ -359,7 +359,7 @@ def test_reasons_are_grouped_with_counts() -> None:
                 assert constraint.rejection(candidate) == group.reason
 
 
-def test_no_candidates_have_one_core_the_empty_one_and_no_corrections() -> None:
+def test_empty_catalog_has_only_the_empty_core() -> None:
     told = explanation_of({"capability": {"needs": [{"feature": "vision"}]}, "providers": []}).to_dict()
     assert (told["cores"], told["corrections"], told["relaxations"]) == ([[]], [], [])
 

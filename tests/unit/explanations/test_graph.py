@@ -105,7 +105,7 @@ def test_the_graph_says_what_the_constraints_say(request: dict[str, Any]) -> Non
 
 
 @given(request=requests(), limit=st.integers(0, 4))
-def test_a_limited_graph_has_the_nearest_and_all_that_stops_them(request: dict[str, Any], limit: int) -> None:
+def test_limited_graph_keeps_nearest_and_their_obstacles(request: dict[str, Any], limit: int) -> None:
     explanation = explained(request)
     whole, part = explanation.to_graph(), explanation.to_graph(limit)
     kept = list(of_kind(part, "candidate"))

@@ -148,7 +148,7 @@ def test_a_slots_hint_that_did_nothing_is_told(
 
 @settings(max_examples=300)
 @given(requests())
-def test_hints_are_told_exactly_where_the_pick_is_otherwise(request: dict[str, Any]) -> None:
+def test_hints_are_told_where_pick_differs(request: dict[str, Any]) -> None:
     answer = wr.answer({**request, "include": ["matched"]})
     names = {"preferredProvider": "provider", "preferredModel": "model"}
     given = {hint: request[hint] for hint in names if hint in request}

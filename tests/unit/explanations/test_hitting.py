@@ -63,7 +63,7 @@ def test_edges_may_come_to_light_during_the_search(edges: list[list[int]]) -> No
 
 
 @given(families)
-def test_the_dual_of_the_dual_is_the_minimal_edges(edges: list[list[int]]) -> None:
+def test_dual_of_dual_is_the_minimal_edges(edges: list[list[int]]) -> None:
     minimal = {tuple(edge) for edge in edges if not any(set(other) < set(edge) for other in edges)}
     dual = solved(edges, VERTICES).sets
     if not edges:
@@ -82,9 +82,7 @@ def test_pysat_finds_the_same(edges: list[list[int]]) -> None:
 
 
 @given(families, st.integers(1, 5), st.integers(0, 60))
-def test_a_search_that_is_cut_gives_the_beginning_or_something_minimal(
-    edges: list[list[int]], limit: int, work: int
-) -> None:
+def test_cut_search_gives_a_minimal_beginning(edges: list[list[int]], limit: int, work: int) -> None:
     expected = all_hitting_sets(VERTICES, edges)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hitting, "_TABLE", -1)
@@ -135,7 +133,7 @@ def test_interchangeable_members_are_written_out_in_order(
         assert cut == Found(tuple(expected[:limit]), len(expected) > limit)
 
 
-def test_a_cut_search_leaves_no_gap_where_members_are_interchangeable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cut_search_leaves_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hitting, "_TABLE", -1)
     hits = transposed([[at, (at + 1) % 5] for at in range(5)], 5)
     members = [[vertex, vertex + 5] for vertex in range(5)]

@@ -98,7 +98,7 @@ def check(request: dict[str, Any]) -> None:
 
 
 @given(request=requests())
-def test_reasons_are_the_naive_ones_however_they_are_read(request: dict[str, Any]) -> None:
+def test_reasons_equal_naive_ones_however_read(request: dict[str, Any]) -> None:
     check(request)
 
 
@@ -138,7 +138,7 @@ AWKWARD = {
 }
 
 
-def test_every_character_and_number_is_written_as_the_json_module_writes_it() -> None:
+def test_text_is_written_as_json_module_writes() -> None:
     check(AWKWARD)
 
 
@@ -203,7 +203,7 @@ def test_what_is_written_by_hand_is_written_alike() -> None:
         assert "".join(reason.iter_json()) == in_full(reason.to_dict())
 
 
-def test_a_reason_names_its_constraint_by_the_id_that_cores_have() -> None:
+def test_reason_names_constraint_by_core_id() -> None:
     request = {
         "capability": {"needs": [{"region": "r"}, {"region": "s"}]},
         "providers": [provider("a", {"name": "b"}), provider("c", {"name": "d"}, region="s")],
@@ -219,7 +219,7 @@ def test_a_reason_names_its_constraint_by_the_id_that_cores_have() -> None:
     assert "constraint" not in answered["error"]["reasons"][-1], "`provider set up` is no constraint"
 
 
-def test_a_bundle_names_constraints_of_slots_by_their_ids() -> None:
+def test_bundle_names_slot_constraints_by_id() -> None:
     slots = {"one": {"capability": {"needs": [{"feature": "vision"}]}}, "two": {"capability": {"needs": []}}}
     answered = answer(
         {

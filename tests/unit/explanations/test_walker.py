@@ -117,7 +117,7 @@ def test_a_budget_cuts_and_says_so(clauses: list[Clause], budget: int) -> None:
 
 
 @given(formulas)
-def test_no_question_is_asked_twice_nor_one_that_follows(clauses: list[Clause]) -> None:
+def test_no_question_is_asked_twice(clauses: list[Clause]) -> None:
     oracle = Asked(by_pysat)
     walk(clauses, oracle)
     answers: list[tuple[set[int], bool]] = []
@@ -148,7 +148,7 @@ class TestEdges:
     def test_nothing_to_satisfy(self) -> None:
         assert walk([], by_pysat) == Conflicts()
 
-    def test_an_oracle_that_always_refuses_gives_the_empty_core(self) -> None:
+    def test_always_refusing_oracle_gives_empty_core(self) -> None:
         for clauses in ([], [Clause([1])], [Clause([1]), Clause([2])]):
             assert walk(clauses, lambda _: False) == Conflicts(cores=Found(((),)))
             assert one_core(clauses, lambda _: False) == ()
@@ -168,7 +168,7 @@ class TestEffort:
         assert [clause.literals for clause in core] == [[50], [-50]]
         assert len(oracle.questions) <= 2 * 2 * 8
 
-    def test_all_of_a_few_clashes_among_many_take_few_questions(self) -> None:
+    def test_few_clashes_among_many_take_few_questions(self) -> None:
         # Five pairs clash among sixty clauses; each of their 32 corrections is met once on the way.
         clauses = [Clause([variable]) for variable in range(1, 56)] + [Clause([-each]) for each in (3, 9, 27, 31, 50)]
         oracle = Asked(by_pysat)

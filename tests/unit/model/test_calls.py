@@ -96,7 +96,7 @@ def usage(**counts: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("shape", "wire"), SHAPES)
-def test_what_came_over_the_wire_goes_back_as_it_was(shape: type[WireModel], wire: dict[str, Any]) -> None:
+def test_wire_input_goes_back_unchanged(shape: type[WireModel], wire: dict[str, Any]) -> None:
     read = shape.model_validate(wire)
     dumped = read.model_dump(by_alias=True, exclude_none=True)
     assert shape.model_validate(dumped) == read
@@ -134,7 +134,7 @@ def test_python_names_are_snake_case() -> None:
     assert built == ModelCallInput.model_validate(INPUT)
 
 
-def test_an_absent_value_is_none_and_a_reported_zero_is_zero() -> None:
+def test_absent_is_none_and_zero_is_zero() -> None:
     counted = UsageCounters(prompt_tokens=3, completion_tokens=0, cache_read_tokens=0)
     assert counted.cache_read_tokens == 0
     assert counted.cache_write_tokens is None
@@ -320,7 +320,7 @@ def test_the_wire_form_may_be_changed() -> None:
         ({"a": {1}, "b": float("inf")}, "/a: a Python `set` has no JSON form; /b: `inf`"),
     ],
 )
-def test_what_json_cannot_hold_is_refused_with_its_place(value: dict[Any, Any], says: str) -> None:
+def test_non_json_values_are_refused_with_place(value: dict[Any, Any], says: str) -> None:
     with pytest.raises(ValidationError) as raised:
         ModelToolCall(id="c", name="n", arguments=value)
     assert says in raised.value.errors()[0]["msg"]
@@ -333,7 +333,7 @@ def nested(levels: int) -> dict[str, Any]:
     return value
 
 
-def test_nesting_has_a_limit_that_can_still_be_written() -> None:
+def test_nesting_limit_can_still_be_written() -> None:
     calls = [{"id": "c", "name": "n", "arguments": nested(MAX_JSON_DEPTH)}]
     wire = {"model": "m", "messages": [{"role": "assistant", "content": "", "toolCalls": calls}]}
     call = ModelCallInput.model_validate(wire)

@@ -60,7 +60,7 @@ def test_published_cases(case: dict[str, Any]) -> None:
     assert accepts(read_capability, case["declaration"]) == (case["valid"] or case["declaration"] == {"needs": []})
 
 
-def test_a_declaration_becomes_a_frozen_model_with_a_type_per_need() -> None:
+def test_declaration_becomes_frozen_typed_model() -> None:
     spec = {
         "needs": [VISION, {"contextWindow": {"op": ">=", "value": 200000.0}}],
         "prefer": [{"feature": "lower-cost", "weight": 0.5}],
@@ -197,14 +197,14 @@ def test_python_values_with_a_json_form() -> None:
     ],
     ids=named,
 )
-def test_values_without_a_json_form_or_of_a_wrong_type(document: Any, path: str) -> None:
+def test_values_of_wrong_or_no_json_type(document: Any, path: str) -> None:
     assert [at for at, _ in refused(document)] == [path]
     with pytest.raises(InvalidCapabilityError) as caught:
         read_capability(document)
     assert [issue.path for issue in caught.value.issues] == [path]
 
 
-def test_models_within_a_declaration_stand_for_their_wire_form() -> None:
+def test_nested_models_stand_for_their_wire_form() -> None:
     assert define_capability({"needs": [FeatureNeed(feature="vision")]}) == define_capability({"needs": [VISION]})
 
 

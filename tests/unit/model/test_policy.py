@@ -98,7 +98,7 @@ def test_order_changes_no_answer(parts: list[TenantPolicy]) -> None:
 @given(st.lists(policies, min_size=1, max_size=3))
 @example([policy(), policy()])
 @example([policy(providers={"deny": []}), policy(models={})])
-def test_a_clause_is_set_exactly_where_a_part_sets_it(parts: list[TenantPolicy]) -> None:
+def test_clause_is_set_where_a_part_sets_it(parts: list[TenantPolicy]) -> None:
     keys = combine(*parts).to_dict().keys()
     assert keys == {key for part in parts for key in part.to_dict()}
 
@@ -125,7 +125,7 @@ def test_an_allow_list_without_common_members_allows_nothing() -> None:
     assert admitted(combined) == []
 
 
-def test_the_price_cap_is_the_smaller_and_the_token_floor_the_larger() -> None:
+def test_smaller_price_cap_and_larger_floor_win() -> None:
     one = policy(maxCostPerCallUsd=0, maxTokensPerCall=8000)
     two = policy(maxCostPerCallUsd=0.01, maxTokensPerCall=200000)
     for combined in (combine(one, two), combine(two, one)):

@@ -88,14 +88,14 @@ def test_a_rule_that_requires_or_forbids_admits_nobody(request: Json, data: st.D
 
 @settings(max_examples=60)
 @given(ruled.requests(), st.data())
-def test_a_rule_that_prefers_changes_nothing_but_the_order(request: Json, data: st.DataObject) -> None:
+def test_preferring_rule_changes_only_the_order(request: Json, data: st.DataObject) -> None:
     rule = data.draw(ruled.rules("extra", effects=("prefer", "order")))
     assert pool({**request, "rules": [*request["rules"], rule]}) == pool(request)
 
 
 @settings(max_examples=60)
 @given(ruled.requests())
-def test_shadow_rules_reject_nobody_and_the_shadow_is_what_enforcing_gives(request: Json) -> None:
+def test_shadow_is_what_enforcing_would_give(request: Json) -> None:
     live = [rule for rule in request["rules"] if rule.get("mode") != "shadow"]
     names = {rule["name"] for rule in live}
     waivers = [waiver for waiver in request.get("waivers", []) if waiver["rule"] in names]
@@ -143,7 +143,7 @@ PRICES = ("promptUsdPer1kTokens", "completionUsdPer1kTokens")
 
 @settings(max_examples=60)
 @given(ruled.requests(), st.data())
-def test_a_waiver_lifts_its_rule_for_those_it_describes_and_nobody_else(request: Json, data: st.DataObject) -> None:
+def test_waiver_lifts_rule_only_for_its_candidates(request: Json, data: st.DataObject) -> None:
     waivable = [rule["name"] for rule in request["rules"] if rule.get("waivable")]
     if not waivable:
         return
@@ -215,7 +215,7 @@ def test_what_explanations_say_of_rules_holds(request: Json) -> None:
 
 @settings(max_examples=40)
 @given(ruled.requests())
-def test_messages_are_in_the_style_of_the_house_and_every_rendering_works(request: Json) -> None:
+def test_messages_follow_style_in_every_rendering(request: Json) -> None:
     read = read_request({**request, "whyNot": {"provider": "a", "model": "c"}})
     explanation = Explanation(read.solve(), read.why_not)
     for constraint in explanation.constraints:
@@ -256,7 +256,7 @@ def known(node: Node, catalog: Catalog, setting: EvalContext) -> Known:
 
 @settings(max_examples=100)
 @given(worlds())
-def test_kleenes_laws_hold_and_the_index_agrees_with_the_candidates(
+def test_kleene_laws_hold_on_index_and_candidates(
     world: tuple[Catalog, EvalContext, list[Node]],
 ) -> None:
     catalog, setting, (a, b, c) = world
@@ -294,7 +294,7 @@ def test_kleenes_laws_hold_and_the_index_agrees_with_the_candidates(
     assert sets.yes | sets.no | everyone == everyone
 
 
-def test_named_conditions_that_hold_each_other_many_times_over_cost_no_more_than_their_number() -> None:
+def test_shared_named_conditions_cost_linear_time() -> None:
     chain: Json = {"c0": {"region": "r"}}
     for depth in range(1, 1500):
         chain[f"c{depth}"] = {"all": [{"is": f"c{depth - 1}"}, {"is": f"c{depth - 1}"}]}
@@ -318,7 +318,7 @@ def test_named_conditions_that_hold_each_other_many_times_over_cost_no_more_than
 
 
 @pytest.mark.parametrize("case", cases("grammar.jsonl"))
-def test_what_is_wrong_with_rules_is_said_where_it_is(case: Json) -> None:
+def test_wrong_rules_are_reported_in_place(case: Json) -> None:
     request = {"capability": {"needs": []}, "providers": [], "at": "2026-12-24", **case["request"]}
     answered = wr.answer(request)
     if not case["issues"]:
@@ -406,7 +406,7 @@ GDPR = {"name": "gdpr", "because": "It stays here.", "require": {"region": "euro
 EUROPE = {"europe": ["eu-west-1"]}
 
 
-def test_the_facade_takes_rules_as_wire_forms_as_models_and_as_a_book() -> None:
+def test_facade_takes_rules_in_every_form() -> None:
     capability = wr.define_capability({"needs": [{"contextWindow": {"op": ">=", "value": 1}}]})
     as_wire = wr.match(capability, PROVIDERS, rules=[GDPR], regions=EUROPE)
     rule = Rule(name="gdpr", because="It stays here.", require={"region": "europe"}, waivable=True)
@@ -422,7 +422,7 @@ def test_the_facade_takes_rules_as_wire_forms_as_models_and_as_a_book() -> None:
     assert pickle.loads(pickle.dumps(book)) == book
 
 
-def test_explanations_and_decisions_carry_what_rules_say_of_themselves() -> None:
+def test_decisions_carry_what_rules_say() -> None:
     origins = {"rules/gdpr": (Origin("eu.yaml", 3, 5),)}
     shadow = {"name": "later", "because": "Soon.", "owner": "o", "forbid": {"provider": "eu"}, "mode": "shadow"}
     options: Json = {"rules": [GDPR, shadow], "regions": EUROPE, "origins": origins}
@@ -461,7 +461,7 @@ def test_origins_go_over_the_wire() -> None:
         assert [issue["path"] for issue in error["issues"]] == [path]
 
 
-def test_time_in_python_is_a_datetime_with_a_zone_or_as_on_the_wire() -> None:
+def test_python_time_is_zoned_datetime_or_text() -> None:
     rule = {"name": "freeze", "because": "Change freeze.", "forbid": {"provider": "eu"}, "from": "2026-12-24"}
     before = datetime(2026, 12, 23, 23, 59, 59, 999999, UTC)
     for at, there in ((before, True), ("2026-12-23", True), (datetime(2026, 12, 24, tzinfo=UTC), False)):
@@ -493,7 +493,7 @@ def test_models_refuse_what_the_grammar_refuses() -> None:
     assert Rulebook().rules == ()
 
 
-def test_a_tenant_that_combines_policies_gets_the_regions_that_all_parts_mean() -> None:
+def test_combined_policies_keep_all_region_meanings() -> None:
     regions = {"eu": ["eu-west-1", "eu-central-1"], "nearby": ["eu-central-1", "ch-1"]}
     one = wr.TenantPolicy(tenant_id="a", region_allow=("eu",))
     two = wr.TenantPolicy(tenant_id="b", region_allow=("nearby", "eu-west-1"))
@@ -516,7 +516,7 @@ def test_combined_regions_are_never_looser_than_a_part(a: Json, b: Json, request
     assert pools[0] == pools[1] & pools[2]
 
 
-def test_a_chain_of_groups_means_all_of_its_rest_without_writing_it_out_for_each() -> None:
+def test_group_chain_means_its_rest_without_copies() -> None:
     count = 20_000
     regions = read_regions({f"g{at}": [f"g{at + 1}"] for at in range(count)})
     assert regions.meaning(f"g{count - 2}") == (f"g{count - 2}", f"g{count - 1}", f"g{count}")

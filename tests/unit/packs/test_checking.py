@@ -33,7 +33,7 @@ def test_every_kind_has_a_case() -> None:
     assert len({case.id for case in CASES}) == len(CASES)
 
 
-def test_findings_follow_the_house_style_and_show_their_lines(tmp_path: Path) -> None:
+def test_findings_follow_style_and_show_lines(tmp_path: Path) -> None:
     for number, case in enumerate(CASES):
         directory = tmp_path / str(number)
         case.write(directory)
@@ -96,12 +96,12 @@ def found_beside_the_base(directory: Path, example: str) -> tuple[Finding, ...]:
     return check_pack(directory, now=NOW)
 
 
-def test_there_is_a_page_for_every_kind_and_no_other() -> None:
+def test_every_kind_has_a_page() -> None:
     assert {path.stem for path in PAGES.glob("*.md")} == {*KINDS, "README"}
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_page_has_its_sections_and_says_what_the_kind_says(name: str) -> None:
+def test_page_says_what_its_kind_says(name: str) -> None:
     kind = KINDS[name]
     text = (PAGES / f"{name}.md").read_text("utf-8")
     assert text.startswith(f"# {kind.code} {name}\n\nLevel: {kind.level}. In short: {kind.summary}.\n")
@@ -109,13 +109,13 @@ def test_a_page_has_its_sections_and_says_what_the_kind_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_a_page_avoids_is_found_and_what_it_prefers_is_not(name: str, tmp_path: Path) -> None:
+def test_page_examples_are_found_and_cured(name: str, tmp_path: Path) -> None:
     avoid, prefer = examples(name)
     assert [finding.name for finding in found_beside_the_base(tmp_path, avoid)] == [name]
     assert [str(finding) for finding in found_beside_the_base(tmp_path, prefer) if not finding.silenced] == []
 
 
-def test_nothing_is_found_in_the_pack_of_the_examples(tmp_path: Path) -> None:
+def test_example_pack_has_no_findings(tmp_path: Path) -> None:
     assert found_beside_the_base(tmp_path, "whyroute: 1\n") == ()
 
 
@@ -156,7 +156,7 @@ LOADED = [case for case in CASES if case.at == NOW and "WR101" not in case.expec
 
 @given(st.data())
 @settings(max_examples=40, deadline=None)
-def test_the_names_of_files_and_the_order_of_sections_change_nothing_but_places(
+def test_file_names_and_sections_change_only_places(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     case = data.draw(st.sampled_from(LOADED))
@@ -192,7 +192,7 @@ def test_a_reason_silences_every_finding_that_it_can(tmp_path: Path) -> None:
 # Costs.
 
 
-def test_a_large_pack_is_checked_in_a_fraction_of_what_loading_takes(tmp_path: Path) -> None:
+def test_large_pack_checks_faster_than_it_loads(tmp_path: Path) -> None:
     """Calls, which no machine's speed changes, and a tenth of the size, which takes a tenth of the time."""
     write_large_pack(tmp_path, providers=10, rules=100, tenants=20)
     loading = calls(lambda: load_pack(tmp_path))

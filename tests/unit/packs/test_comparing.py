@@ -298,9 +298,7 @@ def conjunction(forbidden: str) -> str:
 
 
 @pytest.mark.parametrize("level", ["looser", "broken", "any"])
-def test_what_a_changed_rule_applies_to_is_not_cut(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, level: str
-) -> None:
+def test_changed_rule_applicability_is_not_cut(capsys: pytest.CaptureFixture[str], tmp_path: Path, level: str) -> None:
     for name, forbidden in (("old", "us"), ("new", "eu")):
         (tmp_path / f"{name}.yaml").write_text(conjunction(forbidden), "utf-8")
     old, new = str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")
@@ -366,7 +364,7 @@ def test_label_values_that_a_capability_rules_out(
     assert found.is_same == (not removed and not added)
 
 
-def test_a_bundle_that_is_gone_breaks_what_names_it() -> None:
+def test_removed_bundle_breaks_its_users() -> None:
     found = differing(bundles=None)
     assert [(each.what, each.name) for each in found.removed] == [("bundle", "b")]
     assert found.is_broken
@@ -406,9 +404,7 @@ def test_a_tenant_that_loses_and_gains_is_looser() -> None:
     assert found.is_looser
 
 
-def test_a_label_that_is_gone_breaks_no_request_that_does_not_name_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_removed_label_breaks_only_its_users(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     other = {"labels": {"team": {"values": ["x"]}}}
     (tmp_path / "old.yaml").write_text(pack_text(SMALL), "utf-8")
     (tmp_path / "new.yaml").write_text(pack_text({**SMALL, **other}), "utf-8")
@@ -419,7 +415,7 @@ def test_a_label_that_is_gone_breaks_no_request_that_does_not_name_it(
 
 
 @pytest.mark.parametrize("left_out", [set(), {3}, set(range(0, 400, 3))])
-def test_sets_of_one_catalog_as_sets_of_the_other(left_out: set[int]) -> None:
+def test_sets_convert_between_catalogs(left_out: set[int]) -> None:
     names = [f"m{number:03}" for number in range(400)]
     default = {"defaultModel": "m200"} if left_out else {}
     old = Catalog([{"id": "p", "region": "eu", "models": [model(name) for name in names]}])

@@ -56,7 +56,7 @@ def test_format_characters_and_blanks_are_found_in_names() -> None:
 
 
 @pytest.mark.parametrize("script", ["CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"])
-def test_letters_of_similar_scripts_are_found_within_latin_words(script: str) -> None:
+def test_similar_script_letters_in_latin_words_are_found(script: str) -> None:
     letters = [c for c in CHARACTERS if unicodedata.name(c, "").startswith(f"{script} ") and c.isalpha()]
     assert letters
     for character in letters:
@@ -69,7 +69,7 @@ def test_letters_of_other_languages_are_fine() -> None:
         assert told(f"model: {text}") == []
 
 
-def test_no_place_in_a_pack_hides_a_turned_text(tmp_path: Path) -> None:
+def test_no_place_hides_turned_text(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(base_pack(), "utf-8")
     for at in range(0, len(PACK), 3):
         (tmp_path / "a.yaml").write_text(PACK[:at] + "\u202e" + PACK[at:], "utf-8")

@@ -58,7 +58,7 @@ def test_libyaml_leaves_what_it_may_take_otherwise(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["|\n#a", "---  ", "&a:b c"])
-def test_a_document_that_is_no_mapping_has_the_places_of_ruamel_yaml(text: str) -> None:
+def test_non_mapping_document_has_ruamel_places(text: str) -> None:
     source = Source("a.yaml", text)
     assert shape(compose(source)[0]) == shape(parsed(source)[0])
 

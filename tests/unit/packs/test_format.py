@@ -121,7 +121,7 @@ def test_case(case: str) -> None:
         ("[-a, # c\n    :b, --]", "    - -a # c\n    - :b\n    - --\n"),
     ],
 )
-def test_text_that_is_a_sign_in_a_block_gets_quotes_there(flow: str, block: str) -> None:
+def test_sign_like_text_gets_quotes_in_blocks(flow: str, block: str) -> None:
     text = f"whyroute: 1\nregions:\n  g: {flow}\n"
     assert laid_out(text) == f"whyroute: 1\nregions:\n  g:\n{block}"
     check(text)
@@ -188,7 +188,7 @@ def test_check_and_diff_write_nothing(pack: Path, capfd: pytest.CaptureFixture[s
     assert file.read_bytes() == before
 
 
-def test_a_pack_that_does_not_load_is_left_alone(pack: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_broken_pack_is_left_unformatted(pack: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (pack / "broken.yaml").write_text("whyroute:  1\nregoins: {}\n", "utf-8")
     before = {path: path.read_bytes() for path in pack.iterdir()}
     status, out, err = run(capfd, pack)

@@ -28,7 +28,7 @@ def test_there_are_cases_and_their_names_differ() -> None:
     assert len({case.id for case in CASES}) == len(CASES)
 
 
-def test_every_problem_follows_the_house_style_and_shows_its_line(tmp_path: Path) -> None:
+def test_every_problem_follows_style_and_shows_line(tmp_path: Path) -> None:
     for number, case in enumerate(CASES):
         directory = tmp_path / str(number)
         case.write(directory)
@@ -85,7 +85,7 @@ def test_an_empty_path_is_not_the_current_directory(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("escape", ["\\UFFFFFFFF", "\\U00110000"])
-def test_an_escape_past_the_last_character_is_told_at_its_place(tmp_path: Path, escape: str) -> None:
+def test_invalid_escape_is_reported_in_place(tmp_path: Path, escape: str) -> None:
     text = f'whyroute: 1\n# "{escape}"\nregions:\n  "\\U0010FFFFa{escape}": [x]\n'
     written(tmp_path, "a.yaml", text)
     assert problems(tmp_path) == [f"a.yaml:4:15: there is no character `{escape}`; the last one is `\\U0010FFFF`"]

@@ -76,7 +76,7 @@ def test_a_bundles_slot_can_not_be_overruled(pack: Pack) -> None:
     assert slots["one"]["labels"] == {"data": "patient", "tier": "paid", "env": "dev"}
 
 
-def test_slots_of_the_request_itself_are_held_to_what_a_request_may_say(pack: Pack) -> None:
+def test_request_slots_meet_request_limits(pack: Pack) -> None:
     slots = {"x": {"capability": "plain", "labels": {"env": "prod", "data": "no", "dat": "public"}}}
     assert issues(pack.resolve_bundle, "t", {"slots": slots}) == [
         "/slots/x/labels/env: `env` is set by the operator; a request does not name it",
@@ -131,7 +131,7 @@ def test_what_is_neither_a_name_nor_a_declaration(pack: Pack, asked: Any) -> Non
 
 
 @pytest.mark.parametrize("asked", ["capability: plain", "bundle: pair"])
-def test_a_test_that_sets_the_operators_labels_tests_rules(tmp_path: Path, asked: str) -> None:
+def test_test_with_operator_labels_tests_rules(tmp_path: Path, asked: str) -> None:
     tests = f"tests: [{{name: x, tenant: t, {asked}, labels: {{env: prod}}, expect: {{fallback: false}}}}]\n"
     loaded(tmp_path, PACK + tests)
     assert not [each.message for each in check_pack(tmp_path, now="2027-01-01") if each.name == "untested-rule"]
@@ -140,7 +140,7 @@ def test_a_test_that_sets_the_operators_labels_tests_rules(tmp_path: Path, asked
 # What is read and kept.
 
 
-def test_a_bundle_is_read_on_the_packs_own_catalog(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundle_uses_the_packs_own_catalog(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = pack.resolve_bundle("t", "pair", at="2027-01-01", operator_labels={"env": "prod"})
     on_the_wire = wr.answer(json.loads(json.dumps({**bundle.request, "include": ["explanation", "matched"]})))
 
@@ -163,7 +163,7 @@ def test_a_bundle_is_read_on_the_packs_own_catalog(pack: Pack, monkeypatch: pyte
     assert given == json.loads(json.dumps(bundle.request))
 
 
-def test_the_candidates_that_a_bundle_is_asked_about_are_in_its_slots(pack: Pack) -> None:
+def test_bundle_contrast_candidates_are_in_slots(pack: Pack) -> None:
     asked = {"tow": ("p", "m")}
     assert issues(lambda: pack.resolve_bundle("t", "pair", why_not=asked)) == [
         "/whyNot/tow: `tow` is no slot of the bundle; the slots are `one`, `two`"
@@ -210,7 +210,7 @@ def many(directory: Path, count: int) -> Results:
     return run_tests(loaded(directory, PACK + "tests:\n" + "".join(map(line.format, range(count)))), now="2027-01-01")
 
 
-def test_failures_are_gone_through_once_and_told_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_read_once_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from whyroute.render.junit import results_junit  # noqa: PLC0415
     from whyroute.render.tests import results_lines  # noqa: PLC0415
 

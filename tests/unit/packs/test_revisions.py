@@ -94,14 +94,14 @@ def test_colons_within_a_revision(capsys: pytest.CaptureFixture[str], old: str) 
     assert out.endswith("no difference in meaning\n")
 
 
-def test_a_revision_whose_braces_hold_all_colons_is_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+def test_revision_with_colons_in_braces_is_path(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "HEAD@{2099-01-01 00:00:00}", "my rules")
     assert status == 2
     assert "there is no such file or directory" in err
 
 
 @pytest.mark.parametrize("end", ["/", "/.", "//"])
-def test_a_file_with_a_slash_at_its_end_is_none(capsys: pytest.CaptureFixture[str], end: str) -> None:
+def test_file_with_trailing_slash_is_refused(capsys: pytest.CaptureFixture[str], end: str) -> None:
     status, _, err = run(capsys, f"HEAD:my rules/pack.yaml{end}", "my rules")
     assert status == 2
     assert "`my rules/pack.yaml` is a file at `HEAD`; leave out what follows its name" in err

@@ -221,7 +221,7 @@ def test_junit(tmp_path: Path) -> None:
     assert all(float(case.get("time") or "") >= 0 for case in cases)
 
 
-def test_nothing_that_is_not_asked_for_is_worked_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unasked_results_are_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("not asked for")
 
@@ -295,7 +295,7 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> list[Pack]:
 
 @settings(max_examples=100)
 @given(st.data())
-def test_a_test_made_from_the_answer_passes_and_a_mutated_one_fails(packs: list[Pack], data: st.DataObject) -> None:
+def test_answer_made_test_passes_and_mutant_fails(packs: list[Pack], data: st.DataObject) -> None:
     pack = data.draw(st.sampled_from(packs), "pack")
     tenant = data.draw(st.sampled_from(list(pack.tenants)), "tenant")
     capability = data.draw(st.sampled_from(list(pack.capabilities)), "capability")
@@ -445,7 +445,7 @@ def test_two_thousand_cases_a_second(tmp_path: Path) -> None:
     assert len(results.cases) / seconds > 500
 
 
-def test_tests_of_a_path_are_those_of_its_pack(tmp_path: Path) -> None:
+def test_path_tests_are_those_of_its_pack(tmp_path: Path) -> None:
     (tmp_path / "pack.yaml").write_text(
         "whyroute: 1\ncapabilities: [{name: c, needs: []}]\ntenants: [{tenantId: t}]\n"
         "tests: [{name: x, tenant: t, capability: c, expect: {unsatisfiable: true}}]\n",

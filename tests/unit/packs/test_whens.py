@@ -250,7 +250,7 @@ def test_what_no_request_can_meet_is_told_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_no_request_can_meet_is_told_exactly_at_length(tmp_path: Path) -> None:
+def test_unreachable_requests_are_told_exactly_at_length(tmp_path: Path) -> None:
     for seed in range(2, 10):
         held_against_all_requests(tmp_path / "a.yaml", seed, 12)
 
@@ -348,11 +348,11 @@ def held_against_slips(path: Path, seed: int, rounds: int, rules: int = 250) -> 
     return count
 
 
-def test_a_slip_in_a_name_under_when_is_reported(tmp_path: Path) -> None:
+def test_name_slip_under_when_is_reported(tmp_path: Path) -> None:
     assert held_against_slips(tmp_path / "a.yaml", 1, 12, 60) > 1000
 
 
 @pytest.mark.slow
-def test_a_slip_in_a_name_under_when_is_reported_at_length(tmp_path: Path) -> None:
+def test_name_slip_under_when_is_reported_at_length(tmp_path: Path) -> None:
     for seed in range(2, 10):
         held_against_slips(tmp_path / "a.yaml", seed, 8)

@@ -154,7 +154,7 @@ def told(
 # The registry
 
 
-def test_a_registry_maps_ids_to_entries_in_the_order_they_came() -> None:
+def test_registry_keeps_entries_in_order() -> None:
     adapters = [Adapter(name) for name in ("zeta", "alpha", "mid/dle")]
     registry = AdapterFactoryRegistry([adapters[0].entry, adapters[1].entry])
     registry.register(adapters[2].entry)
@@ -198,7 +198,7 @@ class SlowId(str):
         return super().__hash__()
 
 
-def test_of_threads_that_register_the_same_id_one_wins() -> None:
+def test_one_thread_wins_a_shared_id() -> None:
     threads, rounds = 4, 5
     registry = AdapterFactoryRegistry()
     barrier = Barrier(threads, timeout=20)
@@ -221,7 +221,7 @@ def test_of_threads_that_register_the_same_id_one_wins() -> None:
     assert len(registry.list()) == rounds * (threads + 1)
 
 
-def test_an_entry_is_frozen_and_names_its_id_and_kind() -> None:
+def test_entry_is_frozen_with_id_and_kind() -> None:
     entry = Adapter().entry
     with pytest.raises(dataclasses.FrozenInstanceError):
         entry.adapter_id = "other"  # type: ignore[misc]  # what is tested: it is read-only
@@ -249,9 +249,7 @@ def test_without_identities_nothing_is_said_of_them() -> None:
         (AdapterIdentities(), {"azure": False, "aws": False}),
     ],
 )
-def test_factories_get_the_registrys_identities_and_checks_learn_which(
-    identities: AdapterIdentities, present: dict[str, bool]
-) -> None:
+def test_factories_and_checks_get_registry_identities(identities: AdapterIdentities, present: dict[str, bool]) -> None:
     seeded, later = Adapter(), Adapter("later")
     registry = AdapterFactoryRegistry([seeded.entry], identities=identities)
     registry.register(later.entry)
@@ -281,7 +279,7 @@ def test_identities_leave_an_inputs_server_credentials_alone(allowed: bool | Non
     assert told(registry, adapter, server_credentials=allowed)[2] == (allowed, allowed)
 
 
-def test_everything_else_of_an_input_arrives_as_it_was() -> None:
+def test_other_input_fields_arrive_unchanged() -> None:
     async def key() -> str:
         return "k"
 
@@ -307,7 +305,7 @@ def test_everything_else_of_an_input_arrives_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("options", [{"identities": BOTH}, {"server_credentials": False}])
-def test_an_adapter_without_check_has_none_in_any_registry(options: dict[str, Any]) -> None:
+def test_adapter_without_check_has_none_anywhere(options: dict[str, Any]) -> None:
     entry = dataclasses.replace(Adapter().entry, check_config=None)
     found = AdapterFactoryRegistry([entry], **options).get("acme")
     assert found is not None
@@ -334,7 +332,7 @@ def test_without_server_credentials_no_input_gets_them_back(
     assert not adapter.checked[-1].may_use_server_credentials
 
 
-def test_entries_of_another_registry_do_not_bring_its_identities_along() -> None:
+def test_foreign_entries_do_not_bring_identities() -> None:
     adapter = Adapter()
     shared = AdapterFactoryRegistry([adapter.entry], identities=BOTH)
     again = AdapterFactoryRegistry(shared.list(), identities=AdapterIdentities(aws=AWS))
@@ -346,13 +344,13 @@ def test_entries_of_another_registry_do_not_bring_its_identities_along() -> None
 
 
 @pytest.mark.parametrize("value", [True, 0, 1, "", "false"])
-def test_a_registry_takes_no_other_server_credentials_than_false(value: Any) -> None:
+def test_registry_takes_only_false_for_server_credentials(value: Any) -> None:
     with pytest.raises(TypeError, match="`server_credentials` is False, or left out"):
         AdapterFactoryRegistry(server_credentials=value)
 
 
 @pytest.mark.parametrize("value", [0, 1, "", "false"])
-def test_an_input_takes_no_look_alike_of_a_boolean(value: Any) -> None:
+def test_input_takes_no_boolean_look_alike(value: Any) -> None:
     with pytest.raises(TypeError, match="it is True, False or None"):
         AdapterFactoryInput(metadata=METADATA, server_credentials=value)
     with pytest.raises(TypeError, match="it is True, False or None"):
@@ -451,7 +449,7 @@ def test_a_problem_points_into_the_registration(path: str) -> None:
         "/adapter_id",
     ],
 )
-def test_a_problem_elsewhere_is_a_fault_of_the_adapter(path: str) -> None:
+def test_problem_elsewhere_is_an_adapter_fault(path: str) -> None:
     with pytest.raises(ValueError, match="is no JSON pointer into a registration"):
         AdapterConfigProblem(path, "m")
 
@@ -461,7 +459,7 @@ def test_a_problem_says_something() -> None:
         AdapterConfigProblem("/secret_ref", "")
 
 
-def test_the_error_for_a_problem_reads_as_the_contract_says() -> None:
+def test_problem_error_follows_the_contract() -> None:
     problem = AdapterConfigProblem("/adapter_config/api", "adapter_config.api must be one of v1, v2.")
     error = adapter_config_error("acme", 'quo"ted', problem)
     assert isinstance(error, AdapterConfigError)
@@ -471,7 +469,7 @@ def test_the_error_for_a_problem_reads_as_the_contract_says() -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_an_adapter_refuses_in_its_factory_what_its_check_reports() -> None:
+def test_factory_refuses_what_its_check_reports() -> None:
     def check(given: AdapterConfigCheckInput) -> Sequence[AdapterConfigProblem]:
         if not given.may_use_server_credentials:
             return [AdapterConfigProblem("/adapter_config/auth", "adapter_config.auth must be key here.")]
@@ -640,7 +638,7 @@ def built(**given: Any) -> Provider:
 CALL = ModelCallInput(model="acme-large", messages=(ModelMessage(role="user", content="hello"),))
 
 
-def test_the_key_is_read_when_a_call_needs_it() -> None:
+def test_key_is_read_at_call_time() -> None:
     reads = []
 
     async def key() -> str:

@@ -154,7 +154,7 @@ def spoil(meta: Json, reason: str) -> None:
 
 
 @pytest.mark.parametrize("pair", list(itertools.combinations(["empty-id", "empty-region", *CONTRACT_ORDER[5:]], 2)))
-def test_the_rule_that_comes_first_in_the_contract_names_the_error(pair: tuple[str, str]) -> None:
+def test_first_contract_rule_names_the_error(pair: tuple[str, str]) -> None:
     for order in (pair, pair[::-1]):
         meta = metadata()
         for reason in order:
@@ -222,7 +222,7 @@ def test_numbers_that_are_no_finite_doubles(number: float) -> None:
 
 
 @pytest.mark.parametrize("number", UNPRINTABLE, ids=["nan", "inf", "-inf", "huge", "-huge"])
-def test_a_key_of_an_adapters_own_holds_only_what_json_holds(number: float) -> None:
+def test_adapter_key_holds_only_json(number: float) -> None:
     for given in (
         provider(note=number),
         provider("p", model(note=[number])),
@@ -263,7 +263,7 @@ ELSEWHERE = {"description": "half \ud800", "note": object()}
     ],
     ids=_short,
 )
-def test_a_value_that_is_no_json_breaks_the_rule_of_its_own_field(given: Json, reason: str, path: str) -> None:
+def test_non_json_value_breaks_its_fields_rule(given: Json, reason: str, path: str) -> None:
     error = refused(Live(given))
     assert (error.reason, [issue.path for issue in error.issues]) == (reason, [path])
     for other in (ELSEWHERE, {key: ELSEWHERE[key] for key in reversed(ELSEWHERE)}):
@@ -272,13 +272,13 @@ def test_a_value_that_is_no_json_breaks_the_rule_of_its_own_field(given: Json, r
         assert {issue.path for issue in error.issues} == {path, "/description", "/note"}, "each is told once"
 
 
-def test_a_price_of_another_type_is_told_how_to_pass_it() -> None:
+def test_price_type_error_says_how_to_pass() -> None:
     cost = {"promptUsdPer1kTokens": Decimal("0.1"), "completionUsdPer1kTokens": 0}
     message = refused(provider("p", model(cost=cost))).issues[0].message
     assert message.startswith("a Python `Decimal` has no JSON form; pass a float or an int; `promptUsdPer1kTokens` is ")
 
 
-def test_labels_that_are_too_many_do_not_hide_what_is_in_them() -> None:
+def test_excess_labels_do_not_hide_their_content() -> None:
     many: Json = {f"k{at}": "x" for at in range(33)}
     error = refused(provider(labels={**many, "odd": "\ud800"}))
     assert [issue.path for issue in error.issues] == ["/labels", "/labels/odd"]
@@ -375,7 +375,7 @@ def test_an_id_is_taken_once_per_tenant() -> None:
         ProviderRegistry([("t", provider(""))])
 
 
-def test_what_is_wrong_is_told_before_what_is_taken() -> None:
+def test_wrong_value_is_told_before_taken_id() -> None:
     registry = ProviderRegistry([("t", provider("p"))])
     with pytest.raises(InvalidProviderError):
         registry.register("t", provider("p", region=""))
@@ -430,7 +430,7 @@ def test_metadata_is_read_when_it_is_registered() -> None:
     assert [meta.id for meta in registry.list("t").metadata] == ["p", "r"]
 
 
-def test_an_error_in_a_providers_own_metadata_is_its_own() -> None:
+def test_error_in_own_metadata_passes_through() -> None:
     class Faulty:
         @property
         def metadata(self) -> ProviderMetadata:
@@ -476,7 +476,7 @@ def test_the_protocol() -> None:
     assert isinstance(DeclaredProvider(check_provider(provider())), ModelProvider)
 
 
-def test_a_provider_known_by_its_metadata_alone_is_not_called() -> None:
+def test_metadata_only_provider_is_not_called() -> None:
     declared = DeclaredProvider(ProviderMetadata.model_validate(metadata("p")))
     ProviderRegistry().register("t", declared)
     call: Any = None
@@ -592,7 +592,7 @@ def test_wire_form_knows_wire_names_only(place: tuple[Any, ...], wire: str, valu
         assert ProviderMetadata.model_validate(given).id == "p"
 
 
-def test_an_error_of_a_list_of_providers_says_which_one() -> None:
+def test_provider_list_error_says_which_one() -> None:
     cases: list[tuple[Any, str]] = [
         (metadata(""), "/1/id"),
         (Live(metadata("")), "/1/id"),

@@ -63,7 +63,7 @@ def test_what_to_compare_the_pick_with(why_not: Any) -> None:
     assert refused(explain, why_not=why_not) == ["/whyNot"]
 
 
-def test_what_to_compare_the_pick_with_may_be_a_list() -> None:
+def test_contrast_candidate_may_be_a_list() -> None:
     names: Any = ["q", "m"]
     contrast = explain(CAPABILITY, PROVIDERS, why_not=names).to_dict()["contrast"]
     assert contrast == explain(CAPABILITY, PROVIDERS, why_not=("q", "m")).to_dict()["contrast"]
@@ -84,7 +84,7 @@ def test_no_error_of_another_library_comes_through() -> None:
 
 @pytest.mark.parametrize("function", [wr.route, wr.match, wr.explain, wr.route_bundle, wr.explain_bundle])
 @pytest.mark.parametrize(("name", "near"), [("label", "labels"), ("polcy", "policy")])
-def test_a_misspelt_argument_is_named_with_the_one_that_is_near(function: Any, name: str, near: str) -> None:
+def test_misspelt_argument_gets_a_suggestion(function: Any, name: str, near: str) -> None:
     with pytest.raises(TypeError) as caught:
         function({"needs": []}, [], **{name: {}})
     assert str(caught.value) == f"`{name}` is no argument here; did you mean `{near}`?"

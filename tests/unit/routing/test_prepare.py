@@ -124,7 +124,7 @@ def test_bound_request_holds_until_rules_change(at: str, matched: str, until: st
         assert bound.until == (None if until is None else datetime.fromisoformat(until).replace(tzinfo=UTC))
 
 
-def test_bind_takes_the_present_when_no_time_is_given() -> None:
+def test_bind_defaults_to_the_present() -> None:
     assert prepared_of().bind(PROVIDERS).until is None or datetime.now(UTC) < datetime(2026, 12, 25, tzinfo=UTC)
 
 
@@ -253,7 +253,7 @@ def test_prepared_and_bound_requests_refuse_changes() -> None:
             setattr(each, name, None)
 
 
-def test_a_feature_that_there_is_not_switches_no_rule_off() -> None:
+def test_unknown_feature_switches_no_rule_off() -> None:
     rule = {"name": "r", "because": "b", "when": {"feature": "tool-user"}, "require": {"region": "eu"}}
     with pytest.raises(wr.InvalidRequestError, match=r"/rules/0/when/feature.*did you mean `tool-use`"):
         wr.prepare({"needs": []}, rules=[rule])

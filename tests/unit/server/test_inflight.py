@@ -6,7 +6,7 @@ from whyroute.engine.deadlines import TooLateError
 from whyroute.server.inflight import InFlight
 
 
-def test_nothing_is_left_of_what_is_held_while_a_request_ends() -> None:
+def test_ended_request_holds_nothing() -> None:
     """Workers hold bytes for requests that end at the same moment; another request keeps the tenant's account open."""
     every = InFlight(1000, 1 << 40)
     other = every.begin("acme")
@@ -39,7 +39,7 @@ def test_nothing_is_left_of_what_is_held_while_a_request_ends() -> None:
     assert every.of("acme") == (0, 0)
 
 
-def test_what_a_request_holds_when_it_ends_is_read_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_held_bytes_are_read_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     every = InFlight(10, 100)
     keeper, flight = every.begin("acme"), every.begin("acme")
     end = every._end

@@ -36,7 +36,7 @@ def test_lines_after_the_end_are_dropped_and_counted() -> None:
     assert sink.written == b'{"a": 1}\n'
 
 
-def test_every_line_is_written_or_counted_and_not_both() -> None:
+def test_every_line_is_written_or_counted() -> None:
     sink = Stuck()
     writer = LineWriter(sink)
     writer.put({"a": 0})
@@ -50,7 +50,7 @@ def test_every_line_is_written_or_counted_and_not_both() -> None:
     assert writer.dropped + sink.written.count(b"\n") == 4
 
 
-def test_a_line_that_another_process_left_torn_stays_one_of_its_own(tmp_path: Path) -> None:
+def test_torn_line_of_other_process_stays_apart(tmp_path: Path) -> None:
     sink = FileSink(tmp_path / "log")
     for number in range(2):
         sink.begin()

@@ -6,7 +6,7 @@ from whyroute.server import memory
 from whyroute.server.memory import GivingBack
 
 
-def test_memory_is_given_back_once_for_all_that_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_given_back_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_SECONDS", 0.05)
     done: list[int] = []
     given = threading.Event()

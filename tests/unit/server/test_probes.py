@@ -6,7 +6,7 @@ import pytest
 from whyroute.server.probes import Probe
 
 
-def test_an_error_after_the_time_was_up_is_told_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_late_error_is_not_reported(capsys: pytest.CaptureFixture[str]) -> None:
     told: list[object] = []
     go = threading.Event()
 

@@ -58,7 +58,7 @@ def test_a_call_without_a_time_says_the_present(rules: Any) -> None:
     assert asked == {"declaration": ANY, "labels": {}, "whyroute": wr.__version__}
 
 
-def test_a_wire_request_says_its_time_as_it_wrote_it() -> None:
+def test_wire_request_keeps_its_time_text() -> None:
     at = "2026-12-24T09:30+01:00"
     answer = wr.answer({"capability": ANY, "providers": PROVIDERS, "labels": {"a": "b"}, "at": at})
     assert answer["asked"] == {

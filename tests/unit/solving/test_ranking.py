@@ -97,7 +97,7 @@ class Overtaken:
     [list, lambda ranked: ranked.place_of(1)],
     ids=["iterated", "place"],
 )
-def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
+def test_concurrently_found_class_is_not_lost(
     read: Callable[[Ranking], object],
 ) -> None:
     scores = [0, 0, 1, 1]
@@ -120,7 +120,7 @@ def test_a_class_that_another_thread_finds_meanwhile_is_not_lost(
         ([10**20], 10**20),
     ],
 )
-def test_a_score_is_the_sum_as_a_json_number(weights: list[float], expected: float) -> None:
+def test_score_is_the_sum_as_json_number(weights: list[float], expected: float) -> None:
     catalog = catalog_of([2 ** len(weights) - 1] * 2)
     prefer = [Preference.model_validate({"feature": f"bit{k}", "weight": weight}) for k, weight in enumerate(weights)]
     found = Scores.of(Weights.of(prefer), catalog).wire_score(0)
@@ -128,12 +128,12 @@ def test_a_score_is_the_sum_as_a_json_number(weights: list[float], expected: flo
     assert type(found) is type(expected)
 
 
-def test_all_numbers_at_once_are_those_one_by_one() -> None:
+def test_bulk_numbers_equal_single_ones() -> None:
     for hinted in (0, 0b1011, 2**30 - 1):
         assert ranking_of(shuffled(30), hinted).numbers() == list(ranking_of(shuffled(30), hinted))
 
 
-def test_a_candidate_that_is_not_ranked_has_no_place() -> None:
+def test_unranked_candidate_has_no_place() -> None:
     catalog = catalog_of([1, 2, 3])
     ranking = Ranking(catalog, Scores.of(Weights.of(PREFER), catalog), 0b101, 0, fallback=False)
     assert [ranking.place_of(number) for number in range(4)] == [1, None, 0, None]

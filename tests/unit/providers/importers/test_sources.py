@@ -162,13 +162,13 @@ def test_what_models_dev_leaves_out(changes: JSON, reason: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [None, 3, "x", [], True])
-def test_rows_and_providers_of_a_wrong_type_are_left_out(bad: Any) -> None:
+def test_rows_of_wrong_type_are_left_out(bad: Any) -> None:
     result = importers.models_dev({**dev(bad=bad, good=row()), "q": bad, "r": {"models": bad}})
     assert [provider["id"] for provider in result.providers] == ["p"]
     assert result.skipped == (importers.Skipped("unreadable", 3, ("p/bad", "q", "r")),)
 
 
-def test_embedding_models_are_a_provider_of_their_own_kind() -> None:
+def test_embedding_models_get_their_own_provider() -> None:
     result = importers.models_dev(
         dev(chat=row(), embedder=row(family="text-embedding", cost={"input": 1, "output": 0}))
     )
@@ -180,7 +180,7 @@ def test_embedding_models_are_a_provider_of_their_own_kind() -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen3-embedding-8b", "baai/bge-m3", "nv-rerank", "intfloat/e5-mistral"])
-def test_embedding_models_that_do_not_say_so_are_never_taken_for_text_generation(name: str) -> None:
+def test_undeclared_embedding_models_are_not_text_generation(name: str) -> None:
     assert left_out(importers.models_dev(dev(**{name: row(family="qwen"), "m": row()}))) == {"unclear-kind": 1}
 
 
@@ -189,7 +189,7 @@ def test_names_that_only_look_alike_are_taken(name: str) -> None:
     assert importers.models_dev(dev(**{name: row()})).skipped == ()
 
 
-def test_a_provider_id_that_another_kind_has_is_not_shared() -> None:
+def test_provider_id_is_not_shared_between_kinds() -> None:
     document = {
         "p": {"models": {"e": row(family="text-embedding")}},
         "p-embedding": {"models": {"m": row()}},
@@ -213,14 +213,14 @@ def twice(first: JSON, second: JSON) -> Any:
     return parse(text.encode(), "x")
 
 
-def test_a_model_listed_twice_with_the_same_facts_is_kept_once() -> None:
+def test_equal_duplicate_model_is_kept_once() -> None:
     result = importers.models_dev(twice(row(), row(release_date="2026-01-01")))
     assert list(by_name(result, "p")) == ["m", "n"]
     assert result.skipped == (importers.Skipped("repeated", 1, ("p/m",)),)
 
 
 @pytest.mark.parametrize("second", [row(cost={"input": 2, "output": 3}), row(cost="absent"), row(limit={"context": 5})])
-def test_a_model_listed_twice_with_different_facts_is_not_kept(second: JSON) -> None:
+def test_differing_duplicate_model_is_dropped(second: JSON) -> None:
     for document in (twice(row(), second), twice(second, row())):
         result = importers.models_dev(document)
         assert list(by_name(result, "p")) == ["n"]
@@ -281,7 +281,7 @@ def test_litellm_facts(litellm: importers.ImportResult) -> None:
     assert "codex-mini-latest" in by_name(litellm, "openai")  # mode `responses`
 
 
-def test_litellm_context_windows_are_input_limits_and_never_the_ambiguous_field(
+def test_litellm_context_windows_are_input_limits(
     litellm: importers.ImportResult,
 ) -> None:
     # max_tokens is 4096 (the output limit), 4097 and 32768 (neither) in these rows.
@@ -471,7 +471,7 @@ names = st.sampled_from(["m", "n", "", "a/b", "\ud800", "no"])
         st.tuples(st.just("openrouter"), st.fixed_dictionaries({"data": st.lists(router_rows | junk)})),
     )
 )
-def test_whatever_comes_in_what_comes_out_can_be_registered(case: tuple[str, Any]) -> None:
+def test_every_import_result_can_be_registered(case: tuple[str, Any]) -> None:
     source, document = case
     try:
         result = CONVERTERS[source](document)
