@@ -62,7 +62,7 @@ def test_example_pack_tour_covers_every_tenant() -> None:
         assert f"--tenant {tenant.stem} " in asked
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/bundles.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/explanations.md", "docs/bundles.md", "docs/library.md"])
 def test_page_examples_print_what_they_show(page: str) -> None:
     blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     names: dict[str, object] = {}
@@ -77,7 +77,7 @@ def test_page_examples_print_what_they_show(page: str) -> None:
     assert printed.getvalue() == shown
 
 
-@pytest.mark.parametrize("page", ["docs/adapters.md"])
+@pytest.mark.parametrize("page", ["docs/adapters.md", "docs/library.md"])
 def test_the_examples_of_a_page_pass_mypy(page: str, tmp_path: Path) -> None:
     blocks = FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
     example = tmp_path / "example.py"
