@@ -209,18 +209,17 @@ def _reason(decision: Decision) -> str:
     solved, ranking, candidate = decision._solved, decision._ranking, decision.candidate
     pick = f"{shown(candidate.metadata.id)} / {shown(candidate.model.name)}"
     rules = 0 if solved.active is None else len(solved.active.rules.constraints)
-    met = _met(solved.capability, solved.policy, rules)
+    met = _met(solved.capability, solved.policy, rules) if rules else _said(solved.terms)[0]
     count = ranking.members.bit_count()
     fallbacks = solved.survivors.bit_count() - count  # of which there are none beside a fallback
     kind = "regular candidate" if fallbacks else "fallback" if decision.fallback else "candidate"
-    why = "; it is a fallback: no regular candidate qualifies" if decision.fallback else ""
     if count > 1:
-        why += f"; of {count} {kind}s that qualify it {_why_first(decision, solved, ranking)}"
-    elif fallbacks:
-        why += f"; it is the only {kind}"
+        why = f"; of {count} {kind}s that qualify it {_why_first(decision, solved, ranking)}"
     else:
-        why += f"; it is the only {kind} that qualifies"
-    if fallbacks:
+        why = f"; it is the only {kind}{'' if fallbacks else ' that qualifies'}"
+    if decision.fallback:
+        why = f"; it is a fallback: no regular candidate qualifies{why}"
+    elif fallbacks:
         why += f"; {fallbacks} fallback{' qualifies' if fallbacks == 1 else 's qualify'} too"
     if solved.preferred_provider is not None or solved.preferred_model is not None:
         why += hints_clause(decision.hints)
@@ -242,7 +241,7 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
         return f"comes first: {tied}{tie_clause(ranking)}"
     score = f"has the highest score, {ecmascript(decision.score)}"
     features, attributes = decision.candidate.model.features, decision.candidate.metadata.attributes
-    met = [text for name, text in _said(solved.terms) if name in features or name in attributes]
+    met = [text for name, text in _said(solved.terms)[1] if name in features or name in attributes]
     met += [f"rule {_weighted(name, weight)}" for name, weight in solved.wished(ranking.best())]
     if met:
         score += f" ({', '.join(met)})"
@@ -250,11 +249,12 @@ def _why_first(decision: Decision, solved: Solved, ranking: Ranking) -> str:
     return score if not tied_with else f"{score}, tied with {tied_with} more: {tie_clause(ranking)}"
 
 
-def _said(terms: RequestTerms) -> tuple[tuple[str, str], ...]:
-    """What each preference is called, which is the same for every candidate."""
-    if terms.said is None:
-        terms.said = tuple(_preferences(terms.capability))
-    return terms.said
+def _said(terms: RequestTerms) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What the pick of a request without rules meets, and what each preference is called; for any candidate."""
+    found = terms.said
+    if found is None:
+        found = terms.said = _met(terms.capability, terms.policy, 0), tuple(_preferences(terms.capability))
+    return found
 
 
 def _met(capability: Capability, policy: TenantPolicy | None, rules: int) -> str:

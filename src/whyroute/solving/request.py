@@ -249,7 +249,7 @@ class RequestTerms:
 
     Attributes:
         changes: The instants at which other rules may be in force than a moment before, in order.
-        said: What a reason calls each preference; None before one is first made.
+        said: What the reason of a decision says whatever the candidate; None before it is first said.
     """
 
     __slots__ = ("_asked", "_intervals", "_terms", "_weights", "capability", "changes", "policy", "said", "situation")
@@ -276,7 +276,7 @@ class RequestTerms:
             self._asked = situation.asked(capability, policy)
             self.changes = changes_of(self._asked)
         self._intervals: dict[int, tuple[RuleSet, Terms, Weights]] = {}
-        self.said: tuple[tuple[str, str], ...] | None = None
+        self.said: tuple[str, tuple[tuple[str, str], ...]] | None = None
 
     @property
     def rules(self) -> int:
