@@ -314,8 +314,10 @@ def _decided(pack: Pack) -> list[dict[str, Any] | None]:
     found: list[dict[str, Any] | None] = []
     for tenant, capability, label, at in REQUESTS:
         answer = pack.resolve(tenant, capability, labels={"data": label}, at=at).answer()
-        decision = answer.get("decision")
-        found.append(None if decision is None else {**decision, "reason": "", "shadow": answer.get("shadow")})
+        decision, shadow = answer.get("decision"), answer.get("shadow")
+        if shadow is not None and not shadow["by"]:
+            shadow = None  # shadow rules that would change nothing are as none
+        found.append(None if decision is None else {**decision, "reason": "", "shadow": shadow})
     return found
 
 

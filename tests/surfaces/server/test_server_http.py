@@ -262,7 +262,7 @@ def test_keys_are_rotated() -> None:
     with pytest.raises(Exception, match="does not open here"):
         Cursors([second]).open(scope, sealed)
     assert Cursors([second]).open(scope, Cursors([second, first]).seal(scope, (2,))) == [2]
-    with pytest.raises(Exception, match="key 2 is none"):
+    with pytest.raises(Exception, match="cursor key 2 is invalid"):
         Cursors([first, "nonsense"])
 
 
