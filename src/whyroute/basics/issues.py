@@ -89,7 +89,13 @@ def capped(issues: Iterable[Issue]) -> tuple[Issue, ...]:
 
 
 def child(parent: str, *tokens: str | int) -> str:
-    """Extend the JSON pointer `parent` by `tokens`, escaped as RFC 6901 says."""
+    """Extend the JSON pointer `parent` by `tokens`, escaped as RFC 6901 says.
+
+    Example:
+        >>> from whyroute import child
+        >>> child("/needs", 0, "a/b")
+        '/needs/0/a~1b'
+    """
     return parent + "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
 
 

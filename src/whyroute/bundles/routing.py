@@ -55,6 +55,14 @@ def route_bundle(
         DuplicateProviderError: Two providers in the list have one id.
 
     Five slots of a thousand candidates with four ties take a few tenths of a second.
+
+    Example:
+        >>> import whyroute as wr
+        >>> slots = {"writer": {"capability": {"needs": []}}, "judge": {"capability": {"needs": []}}}
+        >>> providers = [wr.EchoProvider("a"), wr.EchoProvider("b")]
+        >>> bundle = wr.route_bundle(slots, providers, together=[{"different": "provider"}])
+        >>> {name: pick.id for name, pick in bundle.picks.items()}
+        {'writer': 'a/echo', 'judge': 'b/echo'}
     """
     outcome = outcome_of(_solved(slots, providers, together, policy, setup_failures, limit, *situation_of(**ruling)))
     if isinstance(outcome, Bundle):
@@ -81,6 +89,13 @@ def explain_bundle(
     Args:
         why_not: For some slots, a (provider id, model name) to compare with the picks.
         limits: How much of each list is made.
+
+    Example:
+        >>> import whyroute as wr
+        >>> slots = {"writer": {"capability": {"needs": []}}, "judge": {"capability": {"needs": []}}}
+        >>> explanation = wr.explain_bundle(slots, [wr.EchoProvider("a")], together=[{"different": "provider"}])
+        >>> [[each.id for each in core] for core in explanation.cores]
+        [['together/0']]
     """
     solved = _solved(slots, providers, together, policy, setup_failures, limit, *situation_of(**ruling))
     if why_not is not None:

@@ -23,6 +23,12 @@ class Candidate:
         provider: The registered provider, to invoke.
         metadata: What the provider says of itself.
         model: The model.
+
+    Example:
+        >>> import whyroute as wr
+        >>> candidate = wr.route({"needs": []}, [wr.EchoProvider("echo")]).candidate
+        >>> candidate.key, candidate.to_dict()
+        (('echo', 'echo'), {'provider': 'echo', 'model': 'echo'})
     """
 
     provider: ModelProvider

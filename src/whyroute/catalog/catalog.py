@@ -48,6 +48,12 @@ class Catalog(Sequence[ModelProvider]):
         DuplicateProviderError: An id stands twice.
         InvalidProviderError: A provider's metadata breaks a rule.
         InvalidRequestError: What is given is no list of providers.
+
+    Example:
+        >>> import whyroute as wr
+        >>> catalog = wr.Catalog([wr.EchoProvider("a"), wr.EchoProvider("b")])
+        >>> catalog.size, len(catalog.with_provider(wr.EchoProvider("c")))
+        (2, 3)
     """
 
     def __init__(self, providers: Iterable[Any] = ()) -> None:

@@ -217,6 +217,11 @@ def define_capability(spec: Mapping[str, Any] | str | bytes | Capability) -> Cap
 
     Raises:
         InvalidCapabilityError: The declaration is broken or not JSON; all its issues, in document order.
+
+    Example:
+        >>> import whyroute as wr
+        >>> wr.define_capability({"needs": [{"feature": "vision"}]}).kind
+        'llm-inference'
     """
     document: Any = spec
     if isinstance(spec, str | bytes):

@@ -88,6 +88,12 @@ class ProviderMetadata(_Open):
 
     Raises:
         ValidationError: Rules of the contract are broken; all of them, each at its place.
+
+    Example:
+        >>> import whyroute as wr
+        >>> metadata = wr.EchoProvider("echo", region="eu").metadata
+        >>> wr.ProviderMetadata.model_validate(metadata.model_dump()) == metadata
+        True
     """
 
     id: FilledText = Field(description="unique within the tenant")

@@ -50,7 +50,14 @@ class _Owned(WireModel):
 
 
 class TenantPolicy(Clauses, _Owned):  # in this order, the tenant's id comes before the clauses
-    """What a tenant lets its callers use: the clauses that every route of the tenant must meet."""
+    """What a tenant lets its callers use: the clauses that every route of the tenant must meet.
+
+    Example:
+        >>> import whyroute as wr
+        >>> policy = wr.TenantPolicy(tenant_id="acme", region_allow=["eu"])
+        >>> policy.to_dict()
+        {'tenantId': 'acme', 'regionAllow': ['eu']}
+    """
 
 
 def read_policy(document: Any, path: str = "") -> TenantPolicy:
@@ -83,6 +90,13 @@ def combine(
         InvalidPolicyError: A part is broken; the issues say which one, from 0.
         InvalidRequestError: The groups are broken, or hold each other.
         ValueError: There are no parts; no policy at all would allow everything.
+
+    Example:
+        >>> import whyroute as wr
+        >>> one = wr.TenantPolicy(tenant_id="t", max_cost_per_call_usd=0.02)
+        >>> other = wr.TenantPolicy(tenant_id="t", max_cost_per_call_usd=0.01)
+        >>> wr.combine(one, other).max_cost_per_call_usd
+        0.01
     """
     if not parts:
         raise ValueError("nothing to combine; at least one policy is expected")

@@ -85,6 +85,11 @@ def check_provider(provider: Any, path: str = "") -> ProviderMetadata:
 
     Raises:
         InvalidProviderError: With the first broken rule as `reason`, and all as `issues`.
+
+    Example:
+        >>> import whyroute as wr
+        >>> wr.check_provider(wr.EchoProvider("echo")).id
+        'echo'
     """
     metadata = metadata_of(provider)
     problems, found = ([], metadata) if isinstance(metadata, ProviderMetadata) else routable_problems(metadata, path)

@@ -117,6 +117,12 @@ class ProviderRegistry:
     Raises:
         InvalidProviderError: A seeded provider breaks a rule.
         DuplicateProviderError: Two seeded providers of one tenant have one id.
+
+    Example:
+        >>> import whyroute as wr
+        >>> registry = wr.ProviderRegistry([("acme", wr.EchoProvider("echo"))])
+        >>> registry.has("acme", "echo"), registry.has("other", "echo")
+        (True, False)
     """
 
     def __init__(self, seed: Iterable[tuple[str, ModelProvider]] = ()) -> None:

@@ -46,6 +46,12 @@ def route(
         InvalidProviderError: A provider's metadata is broken.
         DuplicateProviderError: Two providers in the list have one id.
         InvalidRequestError: A hint, a setup failure, a rule or what goes with rules is broken.
+
+    Example:
+        >>> import whyroute as wr
+        >>> decision = wr.route({"needs": []}, [wr.EchoProvider("echo", region="eu")])
+        >>> decision.provider.metadata.id, decision.model.name
+        ('echo', 'echo')
     """
     failures = read_rest(preferred_provider, preferred_model, setup_failures)
     bound = _bound(capability, providers, policy, failures, engine, ruling)
@@ -64,6 +70,11 @@ def match(
     """The candidates that qualify, fallbacks included, unranked: in the order of the providers and their models.
 
     Takes the arguments of `route` but for the hints, and raises the same errors.
+
+    Example:
+        >>> import whyroute as wr
+        >>> [each.id for each in wr.match({"needs": []}, [wr.EchoProvider("a"), wr.EchoProvider("b")])]
+        ['a/echo', 'b/echo']
     """
     return _bound(capability, providers, policy, read_rest(None, None, setup_failures), engine, ruling).match()
 
@@ -88,6 +99,12 @@ def explain(
     Args:
         why_not: A (provider id, model name) to compare with the pick.
         limits: How much of each list is made.
+
+    Example:
+        >>> import whyroute as wr
+        >>> explanation = wr.explain({"needs": [{"region": "eu"}]}, [wr.EchoProvider("echo", region="us")])
+        >>> explanation.satisfiable, [[each.id for each in core] for core in explanation.cores]
+        (False, [['needs/0']])
     """
     if why_not is not None:
         why_not = read_why_not(why_not)

@@ -66,6 +66,12 @@ def prepare(
         InvalidCapabilityError: The declaration is broken.
         InvalidPolicyError: The policy is broken.
         InvalidRequestError: A rule or what goes with rules is broken.
+
+    Example:
+        >>> import whyroute as wr
+        >>> prepared = wr.prepare({"needs": [{"region": "eu"}]})
+        >>> prepared.bind([wr.EchoProvider("echo", region="eu")]).route().candidate.id
+        'echo/echo'
     """
     ruling: RuleArguments = {
         "rules": rules,

@@ -63,6 +63,12 @@ def answer(request: Mapping[str, Any], *, engine: EngineName = "bitset") -> dict
 
     Returns:
         The wire answer: a `decision`, or an `error` with its code. A broken request is an error answer too.
+
+    Example:
+        >>> import whyroute as wr
+        >>> provider = wr.EchoProvider("echo").metadata.to_dict()
+        >>> wr.answer({"capability": {"needs": []}, "providers": [provider]})["decision"]["pick"]
+        {'provider': 'echo', 'model': 'echo'}
     """
     try:
         parsed = read_any_request(request)
