@@ -67,7 +67,7 @@ class _Teller:
 
     def is_list(self, name: str) -> bool:
         """Whether a named condition is a list of names."""
-        return _entries(self._named[name]) is not None
+        return _entries(self._named[name], self._named) is not None
 
     def told(self, node: Node, negated: bool, depth: int = 0) -> str:
         """Why a part of the condition is not as it must be; negated: why it does not certainly fail."""
@@ -85,7 +85,7 @@ class _Teller:
                 case Not(part):
                     steps.append((part, not negated))
                 case Is(name):
-                    entries = _entries(self._named[name])
+                    entries = _entries(self._named[name], self._named)
                     if entries is not None:
                         yield self._listed(entries, negated, name)
                     elif (name, negated) not in seen:
@@ -109,7 +109,7 @@ class _Teller:
             return f"{joined([self._fact(leaf) for leaf in leaves])}, which is forbidden"
         if negated or len(node.parts) < 2 or depth > _DEEP:
             return None
-        entries = _entries(node)
+        entries = _entries(node, self._named)
         if entries is not None:
             return self._listed(entries, negated, None)
         parts = [part for part in node.parts if self._value_of(part) is value]
@@ -199,21 +199,25 @@ def _names(leaf: Leaf) -> tuple[str, ...]:
     return names
 
 
-def _entries(node: Node) -> list[Entry] | None:
-    """The entries of a condition that is a list of names; None of any other."""
+def _entries(node: Node, named: Mapping[str, Node], depth: int = 0) -> list[Entry] | None:
+    """The entries of a condition that is a list of names, those of lists within it included; None of any other."""
     if isinstance(node, Leaf):
-        one = _entry(node)
-        return (
-            [(Leaf(node.field, "eq", each),) for each in node.wanted] if one is not None and node.op == "in" else None
-        )
+        listed = node.op == "in" and _entry(node) is not None
+        return [(Leaf(node.field, "eq", each),) for each in node.wanted] if listed else None
     if isinstance(node, AllOf):  # a pair, which is a list of one entry
         entry = _entry(node)
         return None if entry is None or len(entry) < 2 else [entry]
     if not isinstance(node, AnyOf):
         return None
-    found = [_entry(part) for part in node.parts]
-    entries = [each for each in found if each is not None]
-    return entries if len(entries) == len(found) > 0 else None
+    entries: list[Entry] = []
+    for part in node.parts:
+        inner = named[part.name] if isinstance(part, Is) else part
+        one = _entry(inner)
+        within = _entries(inner, named, depth + 1) if one is None and isinstance(part, Is) and depth < _DEEP else None
+        if one is None and within is None:
+            return None
+        entries += within or ([] if one is None else [one])
+    return entries
 
 
 def _entry(node: Node) -> Entry | None:

@@ -424,6 +424,8 @@ def _hash(name: str) -> str:
 
 
 def _url(text: str) -> URL:
+    if not text:
+        raise DatabaseUrlError("`--db` is empty; name a file, or write `sqlite://` for a database in memory")
     if "://" not in text:
         return URL.create("sqlite", database=text)
     try:

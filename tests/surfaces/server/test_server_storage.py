@@ -423,3 +423,8 @@ def test_unwritable_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("whyroute.server.storage.open", denied, raising=False)
     with pytest.raises(DatabaseFileError, match=r"/x.db` can't be opened: permission denied; `--db` names"):
         Storage(str(tmp_path / "x.db"))
+
+
+def test_an_empty_database_name_is_refused() -> None:
+    with pytest.raises(DatabaseUrlError, match="`--db` is empty; name a file"):
+        Storage("")

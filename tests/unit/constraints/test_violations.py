@@ -14,6 +14,7 @@ PAIRS += [{"provider": "azure-uk", "model": "gpt-4o"}, {"provider": "azure-uk", 
 CONDITIONS: Json = {
     "approved": {"any": PAIRS},
     "this-quarter": {"provider": "azure-uk", "model": "gpt-5-mini"},
+    "bank": {"any": [*PAIRS[:2], {"is": "this-quarter"}, {"provider": "own-host"}]},
     "places": {"region": ["us-1", "us-2"]},
     "cheap": {"callUsd": {"lte": 1}},
     "previews": {"model": {"like": "*preview*"}},
@@ -22,7 +23,7 @@ CONDITIONS: Json = {
 
 def rejected(rule: Json, provider: str = "azure-de", model: str = "gpt-4o", region: str = "eu") -> Json:
     """The reason for which a rule rejects a candidate."""
-    known = {name: CONDITIONS[name] for name in CONDITIONS if name in str(rule)}
+    known = {name: CONDITIONS[name] for name in CONDITIONS if name in str(rule) or "bank" in str(rule)}
     metadata = {
         "id": provider,
         "region": region,
@@ -60,6 +61,12 @@ UK = {"provider": "azure-uk", "model": "gpt-5-mini"}
         ({"forbid": {"is": "approved"}}, UK, "`azure-uk` / `gpt-5-mini` is on the list `approved`"),
         ({"forbid": {"is": "this-quarter"}}, UK, "`azure-uk` / `gpt-5-mini` is on the list `this-quarter`"),
         ({"require": {"not": {"is": "approved"}}}, UK, "`azure-uk` / `gpt-5-mini` is on the list `approved`"),
+        (
+            {"require": {"is": "bank"}},
+            {"model": "gpt-5-mini"},
+            "`azure-de` / `gpt-5-mini` is not on the list `bank`; the nearest entry is `azure-uk` / `gpt-5-mini`",
+        ),
+        ({"forbid": {"is": "bank"}}, UK, "`azure-uk` / `gpt-5-mini` is on the list `bank`"),
         ({"require": {"is": "places"}}, {}, "region `eu` is not on the list `places`"),
         (
             {"require": {"is": "places"}},
