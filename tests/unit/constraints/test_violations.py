@@ -107,6 +107,17 @@ UK = {"provider": "azure-uk", "model": "gpt-5-mini"}
             "`region` is not known; it must be `us`; or `callUsd` is not known; it must be less than 3",
         ),
         (
+            {"require": {"any": [{"region": "us"}, {"contextWindow": {"gte": 9}}, {"attribute": "own"}]}},
+            {},
+            "`region` is `eu`; it must be `us`; or `contextWindow` is 1; it must be at least 9; "
+            "or `attribute` is empty; it must have `own`",
+        ),
+        (
+            {"require": {"any": [*({"provider": p, "contextWindow": 9} for p in "abc"), {"contextWindow": 8}]}},
+            {},
+            "none of these 4 holds; the nearest: `contextWindow` is 1; it must be 8",
+        ),
+        (
             {"require": {"any": [{"provider": "p", "contextWindow": {"gte": n}} for n in (2, 3, 4, 5)]}},
             {},
             "none of these 4 holds; the nearest: `provider` is `azure-de`; it must be `p`; `contextWindow` is 1; "
